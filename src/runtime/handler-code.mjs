@@ -144,8 +144,11 @@ export function describeThrown(thrown) {
     return { message: `The handler threw ${thrown === null ? "null" : `a value of type ${typeof thrown}`}.` };
   }
   const message = read(thrown, "message");
+  const name = read(thrown, "name");
   const isTold = typeof message === "string" && message !== "";
-  const described = { message: isTold ? message : "The handler failed." };
+  const described = {
+    message: isTold ? message : typeof name === "string" && name !== "" ? name : "The handler failed.",
+  };
   const code = read(thrown, "code");
   if (typeof code === "string" || (typeof code === "number" && Number.isFinite(code))) described.code = code;
   const data = read(thrown, "data");

@@ -114,6 +114,12 @@ export async function expectAnswer(returned: Returned): Promise<Returned> {
   });
 }
 
+/** Whether the result of a client fits the request of MCP that it was asked. */
+const fitsMethod = (method: string, { roots, role, model, content }: Readonly<Record<string, unknown>>) =>
+  method === "roots/list"
+    ? Array.isArray(roots)
+    : typeof role === "string" && typeof model === "string" && content !== undefined;
+
 export const isAnswer = (value: unknown): value is InputAnswer =>
   isRecord(value) &&
   ["accept", "decline", "cancel"].includes(String(value.action)) &&
@@ -121,7 +127,8 @@ export const isAnswer = (value: unknown): value is InputAnswer =>
 
 async function settleAnswer(request: InputRequest, answer: unknown): Promise<InputAnswer> {
   if (!isRecord(answer)) return { action: "decline" };
-  if ("method" in request) return { action: "accept", content: answer };
+  if ("method" in request)
+    return fitsMethod(request.method, answer) ? { action: "accept", content: answer } : { action: "decline" };
   const { action, content = {} } = answer;
   if (action === "cancel") return { action };
   if (action !== "accept" || !isRecord(content)) return { action: "decline" };

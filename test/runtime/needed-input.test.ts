@@ -89,7 +89,7 @@ test("answers that break their schema are declined, and unasked ones are dropped
     who: { action: "accept", content: { name: "Ada" } },
     short: { action: "decline" },
     page: { action: "accept" },
-    model: { action: "accept", content: { role: "assistant" } },
+    model: { action: "decline" },
     roots: { action: "accept", content: { roots: [{ uri: "file:///a" }] } },
     odd: { action: "decline" },
     canceled: { action: "cancel" },

@@ -90,6 +90,7 @@ test.each([
   ["throw new Error('sync')", "sync"],
   ["return Promise.reject(new TypeError('async'))", "async"],
   ["throw 'text'", "text"],
+  ["throw Object.assign(new Error(), { name: 'NotFound' })", "NotFound"],
   ["throw new Proxy({}, { get() { throw 1 } })", "The handler failed."],
 ])("%s that a handler throws is an error result with its message", async (body, message) => {
   const { call } = createRunner({ "a.mjs": `export const a = () => { ${body} }` });
