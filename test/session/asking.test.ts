@@ -287,7 +287,7 @@ describe("a legacy server that asks", () => {
     const ask = "elicitation/create";
     const cases: [string, object, number, string][] = [
       ["sampling/createMessage", { messages: [], maxTokens: 1 }, -32601, "Method not found"],
-      [ask, { message: "?" }, -32602, "schema"],
+      [ask, { message: "?" }, -32602, "Invalid request: `schema` is missing"],
       [ask, { message: "?", mode: "url", url: "javascript:alert(1)" }, -32602, "url"],
       [ask, { message: "x".repeat(70_000), requestedSchema: nameSchema }, -32602, "bytes"],
       [ask, { message: "?", requestedSchema: nested }, -32602, "/properties/a/type"],

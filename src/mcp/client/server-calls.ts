@@ -148,8 +148,7 @@ export function noteLeftOut(
 
 /** The request in a message of MCP; `undefined` for a method that is unknown. Its values are not checked. */
 export function toInputRequest(method: unknown, params: JsonObject): unknown {
-  if (method === "sampling/createMessage" || method === "roots/list") return { method, params };
-  if (method !== "elicitation/create") return undefined;
+  if (method !== "elicitation/create") return { method, params };
   const { message, mode, url, requestedSchema: schema } = params;
   return mode === "url" ? { message, url } : { message, schema };
 }

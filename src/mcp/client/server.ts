@@ -529,7 +529,7 @@ export class Server {
       const input = toInputRequest(method, params) as InputRequest;
       const fault = await findInputFault({ requests: { input } });
       if (fault !== undefined)
-        throw new RpcError(`Invalid request: ${fault.replace(/^\/input/, "")}`, rpcCode.params);
+        throw new RpcError(`Invalid request: ${fault.replace(/^of "input", /, "")}`, rpcCode.params);
       const stop = AbortSignal.any([signal, call.ended.signal]);
       const answers = await call.ask({ input }, stop);
       return { ...(answers.input ?? { action: "cancel" }) };

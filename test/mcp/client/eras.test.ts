@@ -139,6 +139,16 @@ describe("calls to a modern server", () => {
   });
 });
 
+test.each([
+  [{ a: { method: "tools/list" } }, /of "a", \/method must be one of/],
+  [{ a: 1 }, /of "a", `method` is missing/],
+  [{ a: { method: "elicitation/create" } }, /of "a", `message` is missing/],
+])("a modern server that asks %j fails the call, with an explanation", async (inputRequests, words) => {
+  const server = await start("modern", { answers: modernAnswers }).ready;
+  const wanted = call("result", { result: { resultType: "input_required", inputRequests } });
+  await expect(server.call("tools/call", wanted)).rejects.toThrow(words);
+});
+
 const listing = (capabilities: object) => ({
   answers: { ...modernAnswers, "server/discover": line({ result: { ...discovered, capabilities } }) },
   silent: ["subscriptions/listen"],
