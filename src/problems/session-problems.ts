@@ -84,11 +84,17 @@ export const sessionProblems = {
     },
   }),
   /** `key` has dots between its parts; it is `always` for the option that names tools for models. */
-  UnmatchedPattern: entry({
+  UnmatchedPattern: entryOf<{ key: string; pattern: string; nearest: readonly string[] }>({
     severity: "warning",
     message: '"{pattern:200}" in `{key}` matches nothing.',
     hint: "Run `trailblaze list` to see what is installed, and `trailblaze tools` to see the tools of servers.",
-    when: { nearest: { hint: "Did you mean {nearest:or}?" } },
+    when: {
+      nearest: { hint: "Did you mean {nearest:or}?" },
+      "key=always": {
+        message: '"{pattern:200}" in `always` is not the name of a tool for models.',
+        hint: "Run `trailblaze tools` to see the names.",
+      },
+    },
   }),
   /** `option` is one of a call; `tool` is the advertised name of the called tool. */
   HostListenerFailed: entry({

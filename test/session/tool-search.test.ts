@@ -200,5 +200,6 @@ test("`always` takes every name that calls take, each tool once, and reports an 
   expect(namesOf(session.toolsForLlm(options))).toEqual(["stamp", "letter", own, "search_tools"]);
   session.toolsForLlm(options);
   const reported = session.problems.filter(({ code }) => code === "UnmatchedPattern");
-  expect(reported).toMatchObject([{ severity: "warning", args: { pattern: "stmp", nearest: ["stamp"] } }]);
+  const message = '"stmp" in `always` is not the name of a tool for models.';
+  expect(reported).toMatchObject([{ severity: "warning", message, hint: "Did you mean stamp?" }]);
 });

@@ -16,7 +16,7 @@ async function unmatched(config: Record<string, unknown>) {
   const { problems } = await openForTest(makeJira(), { config });
   const found = problems.flatMap((one) => (one.code === "UnmatchedPattern" ? [one.args] : []));
   expect(found).toHaveLength(problems.length);
-  return found.map(({ key, pattern, nearest }) => [key, pattern, ...(nearest ?? []).slice(0, 1)]);
+  return found.map(({ key, pattern, nearest }) => [key, pattern, ...nearest.slice(0, 1)]);
 }
 
 describe("a pattern or a name of a config that matches nothing", () => {
