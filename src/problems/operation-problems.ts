@@ -173,18 +173,23 @@ export const operationProblems = {
     message: "Invalid config: {reason}.",
     when: { hint: { hint: "{hint}" } },
   }),
-  ProjectNotFound: entry({
-    message: 'Folder "{directory:400}" does not exist.',
+  ProjectNotFound: entryOf<{
+    directory: string;
+    exists: boolean;
+    denoFile?: string | undefined;
+    isTarget?: boolean;
+  }>({
+    message: 'No package.json found in "{directory:400}" or any parent folder.',
     when: {
       denoFile: {
         hint: 'Declare the packs in a package.json beside "{denoFile:400}"; there, set `"nodeModulesDir": "auto"`, then run `deno install`.',
       },
+      "exists=false": { message: 'Folder "{directory:400}" does not exist.' },
       isTarget: {
         message: 'No package.json found in "{directory:400}".',
         hint: "Pass the folder of a pack, or the name of an installed one.",
       },
       exists: {
-        message: 'No package.json found in "{directory:400}" or any parent folder.',
         hint: "Run this in a project, pass its folder with --cwd, or create a project with `npm init -y`.",
       },
     },

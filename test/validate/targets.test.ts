@@ -34,7 +34,8 @@ describe("folders without package.json", () => {
     const { stdout, exitCode } = await runMain(["validate", "no/such/folder", "--json"], {
       cwd: makeProject(),
     });
-    expect(JSON.parse(stdout).error.code).toBe("ProjectNotFound");
+    const message = expect.stringMatching(/^Folder ".*folder" does not exist\.$/);
+    expect(JSON.parse(stdout).error).toMatchObject({ code: "ProjectNotFound", message });
     expect(exitCode).toBe(1);
   });
 });
