@@ -75,13 +75,19 @@ const interpreters =
 /** What is likely a script, as an argument of an interpreter. */
 const scriptName = /\.(?:[cm]?[jt]s|[jt]sx|pyz?|rb|php|pl|sh)$/i;
 
-/** Options with code, or with a module that node loads first. */
-const codeOption = /^(?:-[a-z]*[cer]|--(?:require|import|(?:experimental-)?loader))$/i;
+/** Options of interpreters with code, as in `bash -e server.sh` without it, and with modules that they load first. */
+const codeOption = /^-[a-z]*[ce]$/;
+const preloading = /^(?:-r|--require|--import|--(?:experimental-)?loader)$/;
 
 /** The script that a command runs: the command itself if it is a path, or its interpreter's argument. */
 function findScript(command: string, args: readonly string[], cwd: string): string | undefined {
-  const isScript = (text: string, at: number) =>
-    scriptName.test(text) && !/^-|:\/\//.test(text) && !codeOption.test(args[at - 1] ?? "");
+  const isNode = /^(?:.*[/\\])?node(?:\.exe)?$/i.test(command);
+  const isScript = (text: string, at: number) => {
+    const option = args[at - 1] ?? "";
+    if (/^-|:\/\//.test(text) || preloading.test(option) || (/\s/.test(text) && codeOption.test(option)))
+      return false;
+    return scriptName.test(text) || (isNode && at === 0);
+  };
   const script = isPath(command) && !interpreters.test(command) ? command : args.find(isScript);
   return script && resolve(cwd, script);
 }

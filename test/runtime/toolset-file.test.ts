@@ -8,6 +8,10 @@ import { makePack } from "./make-pack.ts";
 test.each<[string, string[], string]>([
   ["python3", ["-u", "/srv/my tools/server.py", "b.py"], "/srv/my tools/server.py"],
   ["bash", ["-c", "./a.sh && ./b.sh"], "package.json"],
+  ["bash", ["-e", "./a.sh"], "a.sh"],
+  ["node", ["./dist/server", "--config", "a.js"], "dist/server"],
+  ["/usr/bin/node", ["-C", "dev", "--import", "./a.js", "server.mjs"], "server.mjs"],
+  ["node", ["--test"], "package.json"],
 ])("the script that %s %j names is the server's", async (command, args, expected) => {
   const directory = makePack({});
   const given = { trailblazeSubprocessToolsets: [{ name: "s", command, args }] };
