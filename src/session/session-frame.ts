@@ -162,6 +162,10 @@ class SessionResources {
 const keptSessions = 20;
 /** Logs that are younger are kept, too, because their session may still run. */
 const keptMs = 24 * 60 * 60 * 1000;
+/** How often a process looks for old logs: with thousands of folders, that takes longer than to open a session. */
+const cleanMs = 60 * 60 * 1000;
+/** When it last did, by folder. */
+const cleanedAt = new Map<string, number>();
 
 const makeTemporaryLogs = () => mkdtempSync(join(tmpdir(), "trailblaze-logs-"));
 
@@ -171,7 +175,10 @@ export function openLogFolder(sessionId: string, state = findUserFolder("state")
   const folder = attempt(() => {
     if (all === undefined) return undefined;
     mkdirSync(join(all, sessionId), { recursive: true, mode: 0o700 });
-    removeOldest(all, /./, keptSessions, keptMs);
+    if (Date.now() - (cleanedAt.get(all) ?? 0) >= cleanMs) {
+      cleanedAt.set(all, Date.now());
+      removeOldest(all, /./, keptSessions, keptMs);
+    }
     return join(all, sessionId);
   });
   return folder ?? makeTemporaryLogs();

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { findUserFolder } from "../../src/files/user-folders.ts";
 import { openLogFolder } from "../../src/session/session-frame.ts";
 import { openSession } from "../../src/session.ts";
@@ -17,7 +17,8 @@ function makeOld(all: string, name: string, age: number): string {
   return folder;
 }
 
-test("the logs of the last 20 sessions are kept, and those of a day", () => {
+test("the logs of the last 20 sessions are kept, and those of a day; a process looks once an hour", () => {
+  onTestFinished(() => void vi.useRealTimers());
   const state = makeTree({});
   const all = join(state, "trailblaze", "logs");
   for (let age = 1; age <= 22; age++) makeOld(all, `session${age}`, day + age * 100);
@@ -28,8 +29,11 @@ test("the logs of the last 20 sessions are kept, and those of a day", () => {
   expect(["session19", "session20"].map((name) => existsSync(join(all, name)))).toEqual([true, false]);
   for (let age = 1; age <= 22; age++) makeOld(all, `recent${age}`, day - hour - age * 100);
   openLogFolder("newer", state);
+  expect(readdirSync(all)).toHaveLength(43);
+  vi.useFakeTimers({ now: Date.now() + hour * 1000, toFake: ["Date"] });
+  openLogFolder("newest", state);
   expect(readdirSync(all).filter((name) => name.startsWith("session"))).toEqual([]);
-  expect(readdirSync(all)).toHaveLength(24);
+  expect(readdirSync(all)).toHaveLength(25);
 });
 
 test("if the default log folder cannot be created, logs go to a private temporary folder", () => {
