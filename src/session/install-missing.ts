@@ -17,10 +17,13 @@ type InstallOptions = Pick<SessionOptions, "cwd" | "config" | "install" | "signa
 /** Returns why a pack could not be installed. One that is added may refer to missing packs, which are installed next. */
 async function installPack(
   missing: { name: string; range: string | undefined },
+  { autoInstall }: SessionConfig["packs"],
   { cwd = process.cwd(), signal, onInstall: onCommand }: InstallOptions,
 ): Promise<Problem | undefined> {
   const { installMissing } = await import("../npm/add-packs.ts");
-  const { added, problems } = await installMissing(missing, { cwd, signal, onCommand });
+  // A qualified name in the config is a deliberate choice, even if it is similar to another.
+  const allowSimilar = autoInstall.includes(qualifyPackageName(missing.name));
+  const { added, problems } = await installMissing(missing, { cwd, allowSimilar, signal, onCommand });
   return added.length > 0 ? undefined : problems[0];
 }
 
@@ -50,7 +53,7 @@ export async function withMissingPacks<Value>(
       const { packs } = await readConfig(port, { directory, config, cwd });
       const spec = splitSpec(missing);
       if (!mayInstall(spec.name, packs, install)) throw error;
-      const failed = await installPack(spec, options);
+      const failed = await installPack(spec, packs, options);
       if (failed !== undefined) throw new TrailblazeError(failed);
     }
   }
@@ -91,7 +94,7 @@ export async function installReferredPacks(
     if (missing === undefined) return problems;
     const { packageName: name, range } = missing;
     tried.add(name);
-    const failed = await installPack({ name, range }, options);
+    const failed = await installPack({ name, range }, policy, options);
     if (failed === undefined) continue;
     // A call needs its tool; a session can go on without it.
     if (called.has(name)) throw new TrailblazeError(failed);

@@ -59,14 +59,20 @@ describe("a name similar to that of an installed pack", () => {
     expect(codes).toContain("SimilarName");
   });
 
-  test("a pack with a similar name is not installed for a session", async () => {
+  test("a pack with a similar name is not installed for a session, unless the config names it exactly", async () => {
     const { directory } = await makeHost();
     const { problems } = await installMissing({ name: "tb-nodes", range: undefined }, { cwd: directory });
     expect(problems).toMatchObject([{ code: "SimilarName", severity: "error", pack: "tb-nodes" }]);
-    const config = { packs: { autoInstall: ["tb-*"] }, toolsets: { mine: ["tb-nodes/greet"] } };
-    await using session = await openSession({ cwd: directory, config });
-    expect(session.problems.map(({ code }) => code)).toContain("SimilarName");
-    expect(readState(directory).installed).toEqual(["tb-notes"]);
+    for (const [pattern, installed] of [
+      ["tb-*", ["tb-notes"]],
+      ["tb-nodes", ["tb-nodes", "tb-notes"]],
+    ] as const) {
+      const packs = { autoInstall: [pattern], deny: ["tb-notes"] };
+      const config = { packs, toolsets: { mine: ["tb-nodes/greet"] } };
+      await using session = await openSession({ cwd: directory, config });
+      expect(session.problems.some(({ code }) => code === "SimilarName")).toBe(installed.length === 1);
+      expect(readState(directory).installed).toEqual(installed);
+    }
   });
 });
 
