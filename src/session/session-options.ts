@@ -1,6 +1,7 @@
 import type { TrailblazeConfig } from "../config/generated/config-type.ts";
 import { readSettings } from "../config/read-config.ts";
 import type { BuiltInDefinition, Device, ServerStart, SessionConfig } from "../config/session-config.ts";
+import { isRecord } from "../data/parse-json.ts";
 import type { LockMode } from "../lock/gate.ts";
 import { failure, type Problem, printable } from "../problems/index.ts";
 import type { HostAuthProvider } from "../sign-in/renew.ts";
@@ -132,6 +133,8 @@ function readMemory(memory: unknown): unknown {
 /** The device with changes. Without a platform, the sizes belong to the platform that is now set. */
 function changeDevice(device: Device | undefined, changes: SessionOptions["device"]) {
   if (changes === undefined) return device;
+  // What is no device replaces the config's, and is checked as it would be there.
+  if (!isRecord(changes)) return changes;
   const { platform = device?.platform } = changes;
   const isOther = device?.platform != null && String(platform).toUpperCase() !== device.platform;
   const named = Object.entries(changes).filter(([, value]) => value !== undefined);

@@ -19,6 +19,9 @@ describe("the device of a session", () => {
     const web = { platform: "WEB", driverType: "d" };
     expect(changed(web)).toEqual({ ...unknown, ...web });
     expect(() => changed({ platform: "toaster" })).toThrow(/platform/);
+    expect(deviceOf(phone, { device: null as never })).toBeUndefined();
+    for (const device of [5, [], "IOS"])
+      expect(() => changed(device as never)).toThrow(/`device` must be an object/);
   });
 });
 
