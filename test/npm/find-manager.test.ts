@@ -82,12 +82,16 @@ test("environment variables that npm set for another project, and secrets, are n
   expect(Object.keys(env).filter((name) => dropped.test(name))).toEqual([]);
 });
 
-test("a package manager is found on the PATH", () => {
-  const folder = makeTree({ "bin/pnpm": "#!/bin/sh\n", "bin/yarn.js": "", "empty/x": "" });
+test("a package manager is found on the PATH, and npm also beside Node", () => {
+  const script = "node/lib/node_modules/npm/bin/npm-cli.js";
+  const folder = makeTree({ "bin/pnpm": "#!/bin/sh\n", "bin/yarn.js": "", "empty/x": "", [script]: "" });
   const env = { PATH: `${folder}/empty:${folder}/bin` };
   expect(findManagerProgram("pnpm", env)).toMatchObject({ command: `${folder}/bin/pnpm`, args: [] });
   expect(findManagerProgram("yarn", env)).toBeUndefined();
-  expect(findManagerProgram("npm", { PATH: "" })).toBeUndefined();
+  const [without, node] = [{ PATH: "" }, `${folder}/node/bin/node`];
+  expect(findManagerProgram("npm", without, node)?.args).toEqual([`${folder}/${script}`]);
+  expect(findManagerProgram("pnpm", without, node)).toBeUndefined();
+  expect(findManagerProgram("npm", without, `${folder}/bin/node`)).toBeUndefined();
 });
 
 test("a command of a package with the name of a package manager is not run", () => {

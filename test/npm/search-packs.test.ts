@@ -231,6 +231,11 @@ describe("a registry that fails or is slow", () => {
     ["HTML", "JSON", (response) => response.end("<html>")],
     ["status 403", "access", (response) => response.writeHead(403).end("secret")],
     [
+      "a demand for a one-time password",
+      "credentials",
+      (response) => response.writeHead(401).end("one-time pass"),
+    ],
+    [
       "a body that breaks off",
       "",
       (response) => {

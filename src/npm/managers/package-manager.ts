@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { ProjectManager } from "../../discovery/project-manager.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { FoundProgram } from "../../processes/find-program.ts";
@@ -8,15 +9,22 @@ import { findProgramHere } from "../../processes/server-process.ts";
 /** A program, and its arguments before all others. */
 type ManagerProgram = Pick<FoundProgram, "command" | "args">;
 
-/** Finds a package manager as programs of servers are found. Scripts run with this Node: PATH may have another `node`. */
+/**
+ * Finds a package manager as programs of servers are found, and npm also beside Node: graphical clients do not have the PATH of the
+ * shell. Scripts run with this Node: PATH may have another `node`.
+ */
 export function findManagerProgram(
   name: ProjectManager["name"],
   env: NodeJS.ProcessEnv = process.env,
+  node: string = process.execPath,
 ): ManagerProgram | undefined {
   const found = findProgramHere({ command: name, args: [], cwd: process.cwd(), env });
+  const modules = process.platform === "win32" ? dirname(node) : join(dirname(node), "../lib");
+  const beside = join(modules, "node_modules/npm/bin/npm-cli.js");
   // What needs Windows' shell is not a package manager.
-  if (found?.verbatim !== false) return undefined;
-  const real = realpathSync(found.command);
+  const isUsable = found?.verbatim === false;
+  if (!isUsable && !(name === "npm" && existsSync(beside))) return undefined;
+  const real = isUsable ? realpathSync(found.command) : beside;
   return /\.[cm]?js$/.test(real) ? { command: process.execPath, args: [real] } : found;
 }
 

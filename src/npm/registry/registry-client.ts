@@ -95,8 +95,9 @@ function describeFetchError(error: unknown): ReturnType<typeof failed> | { state
   const { statusCode, code, name, type } = error as Readonly<Record<string, unknown>>;
   if (statusCode === 404 || statusCode === 405) return { state: "absent" };
   const isTimeout = name === "AbortError" || name === "TimeoutError" || String(type).endsWith("timeout");
-  const reason = explainFailure(isTimeout ? "TIMEOUT" : String(code));
-  return failed(reason, statusCode === undefined || statusCode === 429);
+  // A code of a 401 may say what it asks for instead.
+  const known = isTimeout ? "TIMEOUT" : statusCode === undefined ? code : `E${statusCode}`;
+  return failed(explainFailure(String(known)), statusCode === undefined || statusCode === 429);
 }
 
 function withoutCredentials(address: string): string {
