@@ -1,6 +1,6 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { attempt, errorCode } from "../files/file-errors.ts";
 import { quote } from "../problems/index.ts";
@@ -61,6 +61,15 @@ interface ProcessGroup {
   signal(signal: GroupSignal): unknown;
 }
 
+/** Whether a process of the group has not ended, as far as the system tells: some containers never reap those that have. */
+function hasLivingMember(group: number): boolean {
+  const names = attempt(() => readdirSync("/proc")) ?? [];
+  const stats = names.flatMap((name) => attempt(() => readFileSync(`/proc/${name}/stat`, "latin1")) ?? []);
+  // State, parent and group follow the name of the program, which may have any character.
+  const living = new RegExp(`^\\) [^ZX] \\d+ ${group} `);
+  return stats.length === 0 || stats.some((stat) => living.test(stat.slice(stat.lastIndexOf(")"))));
+}
+
 export function createPosixGroup(leader: number, isLeaderAlive: () => boolean): ProcessGroup {
   // Zero and one address other groups.
   if (!(leader > 1)) throw new RangeError(`${leader} leads no group`);
@@ -72,7 +81,7 @@ export function createPosixGroup(leader: number, isLeaderAlive: () => boolean): 
       return errorCode(error) === "EPERM";
     }
   };
-  return { isAlive: () => isLeaderAlive() || signal(0), signal };
+  return { isAlive: () => isLeaderAlive() || (signal(0) && hasLivingMember(leader)), signal };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { readFileSync, readlinkSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
@@ -94,6 +95,21 @@ describe("process groups", () => {
     await expect.poll(() => group.isAlive()).toBe(false);
     for (const leader of [0, 1, -5, Number.NaN])
       expect(() => createPosixGroup(leader, () => false)).toThrow();
+  });
+
+  test.skipIf(process.platform !== "linux")("a group of zombies has ended", async () => {
+    const child = `require("child_process").spawn("sleep", ["600"], { detached: true })`;
+    const code = `console.log(${child}.pid); process.kill(process.pid, "SIGSTOP")`;
+    // While it is stopped, it does not reap its child.
+    const parent = await startNode(createProcessPort(), code);
+    const [line] = await once(parent.stdout, "data");
+    const pid = Number(line);
+    onTestFinished(() => void process.kill(parent.pid, "SIGCONT"));
+    const group = createPosixGroup(pid, () => false);
+    expect(group.isAlive()).toBe(true);
+    group.signal("SIGKILL");
+    await expect.poll(() => group.isAlive()).toBe(false);
+    expect(readFileSync(`/proc/${pid}/stat`, "latin1")).toContain(" Z ");
   });
 
   test("on Windows, taskkill ends the tree below a process", () => {
