@@ -115,7 +115,11 @@ function findFolders(root: string, note?: (folder: string, name: string) => void
 export function watchFolder(root: string, onChange: (paths: readonly string[]) => void): { close(): void } {
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  const add = (path: string) => changed.add(relative(root, path).split(sep).join("/"));
+  /** Returns whether it is news. */
+  const add = (path: string) => {
+    const { size } = changed;
+    return changed.add(relative(root, path).split(sep).join("/")).size > size;
+  };
   const notify = () => {
     // Watch new folders before the changes are handled, so that later changes in them are noticed. What is in them had no event.
     if (statsOf(root)?.isDirectory()) {
@@ -127,7 +131,8 @@ export function watchFolder(root: string, onChange: (paths: readonly string[]) =
     onChange(paths);
   };
   const note = (path: string) => {
-    add(path);
+    // Otherwise, a file that changes all the time would put off the report of others endlessly.
+    if (!add(path)) return;
     clearTimeout(timer);
     timer = setTimeout(notify, quietMs);
   };

@@ -53,8 +53,10 @@ describe("watching a pack", () => {
     await stop();
   });
 
-  test("every change is validated, and the session uses the last valid state", async () => {
+  test("every change is validated, also beside steady ones, and the session uses the last valid state", async () => {
     const { directory, pids, running } = makeProbePack();
+    const writing = setInterval(() => writeFileSync(join(directory, "state.db"), ""), 20);
+    onTestFinished(() => clearInterval(writing));
     const { next, stop } = startWatching(directory);
     await next("probe-pack 1.0.0 is valid");
     expect(await next("A session is open")).toContain(":\n  probe_hello\n  probe_one");
