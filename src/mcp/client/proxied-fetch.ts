@@ -7,7 +7,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The proxy for a URL: that of npm's configuration, which registries are reached through, otherwise that of the environment.
- * `undefined` for loopback and for the hosts that NO_PROXY names, with their subdomains; `*` names all.
+ * `undefined` for loopback and for the hosts that NO_PROXY names, with their subdomains, perhaps with a port; `*` names all.
  */
 export function findProxy(
   url: URL,
@@ -19,11 +19,15 @@ export function findProxy(
     return typeof value === "string" && !["", "null", "false"].includes(value) ? value : undefined;
   };
   const ofHost = (name: string) => environment[name] || environment[name.toUpperCase()] || undefined;
-  const host = url.hostname.toLowerCase().replace(/^\[(.*)\]$/, "$1");
   const isSecure = url.protocol === "https:";
+  const { hostname } = url;
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const spellings = [host, hostname, `${hostname}:${url.port || (isSecure ? 443 : 80)}`];
   const excluded = (ofNpm("noproxy") ?? ofHost("no_proxy") ?? "").toLowerCase().split(/[\s,]+/);
   const names = excluded.map((entry) => entry.replace(/^\*?\./, "")).filter((name) => name !== "");
-  const isExcluded = names.some((name) => name === "*" || host === name || host.endsWith(`.${name}`));
+  const isExcluded = names.some(
+    (name) => name === "*" || spellings.some((one) => one === name || one.endsWith(`.${name}`)),
+  );
   if (isLoopback(host) || isExcluded) return undefined;
   const proxy = isSecure
     ? (ofNpm("https-proxy") ?? ofNpm("proxy") ?? ofHost("https_proxy"))

@@ -31,13 +31,18 @@ describe("the proxy of a remote server", () => {
     ["a.example", ".example"],
     ["10.1.2.3", "10.1.2.3"],
     ["[2001:db8::1]:8443", "2001:db8::1"],
+    // As npm takes it, and as the hint of a failure names it.
+    ["[2001:db8::1]", "[2001:db8::1]"],
+    ["[2001:db8::1]:8443", "[2001:db8::1]:8443"],
+    ["a.example:8443", "b.example,.example:8443"],
+    ["a.example", "A.Example:443"],
     ["localhost:3000", ""],
   ])("is none for https://%s if NO_PROXY is `%s`", (host, excluded) => {
     expect(find(`https://${host}/`, { HTTPS_PROXY: "http://p:1", NO_PROXY: excluded })).toBeUndefined();
   });
 
   test("applies to hosts that NO_PROXY does not name", () => {
-    const environment = { HTTPS_PROXY: "http://p:1", no_proxy: "b.example,ample,a.example.com" };
+    const environment = { HTTPS_PROXY: "http://p:1", no_proxy: "b.example,ample,a.example.com,a.example:80" };
     for (const host of ["a.example", "192.0.3.1", "[2001:db8::1]"])
       expect(find(`https://${host}/`, environment), host).toBe("http://p:1");
   });
