@@ -154,7 +154,7 @@ export function standardSchema({ inputSchema }: Pick<SessionTool, "inputSchema">
 }
 
 /** A tool, as `tools` of AI SDK's `generateText` and `streamText` takes it. */
-interface AiSdkTool {
+export interface AiSdkTool {
   description?: string;
   title?: string;
   inputSchema: ReturnType<typeof standardSchema>;
@@ -209,7 +209,7 @@ const imageOrPdfOf = (block: ContentBlock): Part =>
   partOf(block, (type) => type === pdf || images.some((one) => one === type));
 
 /** A tool of the Responses API. */
-interface OpenAiTool {
+export interface OpenAiTool {
   type: "function";
   name: string;
   description?: string;
@@ -219,7 +219,7 @@ interface OpenAiTool {
 }
 
 /** A part of a result in the Responses API. */
-type OpenAiPart =
+export type OpenAiPart =
   | { type: "input_text"; text: string }
   | { type: "input_image"; image_url: string; detail: "auto" }
   | { type: "input_file"; file_data: string; filename: string };
@@ -264,20 +264,20 @@ export function openAiTools(session: AdaptedSession, options: AdapterOptions = {
 }
 
 /** A tool of Anthropic's Messages API. */
-interface AnthropicTool {
+export interface AnthropicTool {
   name: string;
   description?: string;
   input_schema: { type: "object" } & Record<string, unknown>;
 }
 
 /** A part of a result in the Messages API. */
-type AnthropicPart =
+export type AnthropicPart =
   | { type: "text"; text: string }
   | { type: "image"; source: { type: "base64"; media_type: ImageType; data: string } }
   | { type: "document"; source: { type: "base64"; media_type: "application/pdf"; data: string } };
 
 /** The block that answers a `tool_use`. */
-interface AnthropicToolResult {
+export interface AnthropicToolResult {
   type: "tool_result";
   tool_use_id: string;
   content: AnthropicPart[];

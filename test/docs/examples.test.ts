@@ -102,7 +102,21 @@ test.each(examples)(
   },
 );
 
+/** What a library of a host exports: each type of it needs a name. */
+const exported = `import { aiSdkTools, anthropicTools, mcpTransport, openAiTools } from "trailblaze/adapters";
+import { openSession } from "trailblaze/session";
+export const session = await openSession();
+export const adapters = [aiSdkTools(session), anthropicTools(session), openAiTools(session), mcpTransport(session)] as const;
+export const ofAnthropic = async () =>
+  (await adapters[1].call({ type: "tool_use", id: "1", name: "a", input: {} })).content;
+export const ofOpenAi = async () =>
+  (await adapters[2].call({ type: "function_call", call_id: "1", name: "a", arguments: "" })).output;
+`;
+
 test("the modules of all pages and the declarations of our packages have no type errors", () => {
+  const host = new ExampleProject();
+  projects.push(host);
+  modules.push(host.write("exported.mts", exported));
   const declarations = ["dist", "packages/scripting/dist"].flatMap((folder) => {
     const names = readdirSync(inRepository(folder)).filter((name) => /\.d\.[mc]?ts$/.test(name));
     expect(names).toContain("index.d.mts");
@@ -112,6 +126,7 @@ test("the modules of all pages and the declarations of our packages have no type
   const errors = findTypeErrors([...modules, ...declarations], {
     allowJs: true,
     checkJs: true,
+    declaration: true,
     exactOptionalPropertyTypes: true,
     lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
     moduleDetection: ts.ModuleDetectionKind.Force,

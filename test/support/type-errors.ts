@@ -32,6 +32,7 @@ export function findTypeErrors(files: readonly string[], more: ts.CompilerOption
     ...sources.flatMap((source) => [
       ...program.getSyntacticDiagnostics(source),
       ...program.getSemanticDiagnostics(source),
+      ...(options.declaration ? program.getDeclarationDiagnostics(source) : []),
     ]),
   ];
 }
