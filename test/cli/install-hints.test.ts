@@ -37,6 +37,7 @@ test.each([
     { name: "everything/probe_parms", server: "everything" },
   ],
   [["inspect", "everything/echo"], "InvalidArguments", { hint: expect.stringContaining("--start") }],
+  [["inspect", "everything/echo", "--kind", "prompt"], "PackNotInstalled", { inConfig: "server" }],
   [["inspect", "everythin/echo"], "ServerNotFound", { name: "everythin", nearest: ["everything"] }],
   [["inspect", "everythin/echo", "--start"], "ServerNotFound", { name: "everythin", isLabel: true }],
   [["inspect", "getIssue", "--start"], "InvalidArguments", { hint: expect.stringContaining("LABEL/TOOL") }],

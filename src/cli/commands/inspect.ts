@@ -123,7 +123,8 @@ async function run(input: Input): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const [subject = ""] = positionals;
   const kind = readKind(options.kind);
-  const { labels } = await readConfigNames(port, findProject(port, cwd).directory);
+  const mayBeLabel = kind === undefined || kind === "tool";
+  const labels = mayBeLabel ? (await readConfigNames(port, findProject(port, cwd).directory)).labels : [];
   const label = labels.find((one) => subject.startsWith(`${one}/`));
   const unknownLabel = label === undefined ? explainUnknownLabel(subject, labels) : undefined;
   // Other names would start all servers.
