@@ -115,6 +115,9 @@ describe("the command install", () => {
     expect(json).toMatchObject({ results });
     const removed = await run(project, "uninstall", "--all");
     expect(removed.json).toMatchObject({ results: results.map(() => ({ server: null, changed: true })) });
+    vi.stubEnv("HOME", project);
+    vi.stubEnv("USERPROFILE", project);
+    await expect(run(project, "install", "nope", "--all")).rejects.toMatchObject({ code: "ServerNotFound" });
   });
 });
 

@@ -1,4 +1,5 @@
 import { findClient } from "../../install/clients/index.ts";
+import { resolveServer } from "../../install/plan-install.ts";
 import {
   applyPlan,
   type InstallPlan,
@@ -105,6 +106,7 @@ async function changeClients(input: Input, isInstall: boolean): Promise<CommandA
   const place = { cwd, scope, file, name, env, force };
   const plan = isInstall ? planInstall : planUninstall;
   const clients = isAll ? await findClients(input) : [first ?? ""];
+  if (clients.length === 0 && isInstall) await find(() => resolveServer(server, { cwd }));
   // Plans for all clients before it writes, so that an invalid request changes nothing.
   const plans: InstallPlan[] = [];
   for (const client of clients) plans.push(await find(() => plan(client, server, place)));
