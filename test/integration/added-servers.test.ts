@@ -101,6 +101,8 @@ test("add changes nothing for a package without a server or with several, and fo
     ["@tb-scope/mcp", [], 2, "InvalidArguments"],
     // A pack with an option of servers.
     ["@globex/calculator", ["--name", "x"], 2, "InvalidArguments"],
+    // Without a lock, no server of a pack would start.
+    ["@globex/calculator", ["--check"], 2, "InvalidArguments"],
   ];
   for (const [index, [fields, options, exitCode, code]] of refused.entries()) {
     const name = typeof fields === "string" ? fields : `tb-plain-${index}`;
