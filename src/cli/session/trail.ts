@@ -11,7 +11,7 @@ export interface TrailStep {
 
 const hint = "Write the trail as a YAML array of calls: `- tool_name: { argument: value }`.";
 
-/** Throws `InvalidArguments`, with line and column if its content is wrong. */
+/** Throws `InvalidArguments`, with line and column if a step or the YAML is wrong. */
 export function readTrail(file: string): TrailStep[] {
   try {
     return parseTrail(readFileSync(file), file);
