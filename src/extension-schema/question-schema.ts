@@ -6,18 +6,17 @@ import { writePointer } from "./pointer.ts";
 import { describeIssues, parseShape, rule, ruleOfKeys } from "./shape-faults.ts";
 import { name } from "./shared-schema.ts";
 
+const without = (...refused: readonly string[]) =>
+  ruleOfKeys((value: Readonly<Record<string, unknown>>) =>
+    refused.flatMap((key) => (Object.hasOwn(value, key) ? { words: "is not allowed", path: [key] } : [])),
+  );
 const filled = rule<readonly unknown[]>(({ length }) => (length === 0 ? "is empty" : undefined));
 const strings = z.array(z.string()).check(filled);
 /** `[{ const, title }]`, MCP's form of choices with titles. */
 const choices = z.array(z.looseObject({ const: z.string() })).check(filled);
 /** What nests or combines schemas, which forms of clients do not know. */
 const nesting = ["$ref", "allOf", "anyOf", "oneOf", "not", "if", "properties", "items", "prefixItems"];
-const flatBut = (allowed?: string) =>
-  ruleOfKeys((value: Readonly<Record<string, unknown>>) =>
-    nesting.flatMap((key) =>
-      key !== allowed && Object.hasOwn(value, key) ? { words: "is not allowed", path: [key] } : [],
-    ),
-  );
+const flatBut = (allowed?: string) => without(...nesting.filter((key) => key !== allowed));
 const items = z.union([
   z.looseObject({ type: z.literal("string"), enum: strings }).check(flatBut()),
   z.looseObject({ anyOf: choices }).check(flatBut("anyOf")),
@@ -49,11 +48,13 @@ const formSchema = z
 const explainPage = (url: string) =>
   URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? undefined : "must be an http or https URL";
 const shapes = {
-  method: z.looseObject({
-    method: z.enum(["sampling/createMessage", "roots/list"]),
-    params: z.optional(z.looseObject({})),
-  }),
-  url: z.looseObject({ message: name, url: z.string().check(rule(explainPage)) }),
+  method: z
+    .looseObject({
+      method: z.enum(["sampling/createMessage", "roots/list"]),
+      params: z.optional(z.looseObject({})),
+    })
+    .check(without("schema", "url")),
+  url: z.looseObject({ message: name, url: z.string().check(rule(explainPage)) }).check(without("schema")),
   form: z.looseObject({ message: name, schema: formSchema }),
 };
 
