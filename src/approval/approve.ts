@@ -186,8 +186,10 @@ export async function planApproval(
     ({ place, value }) => !value && targets.isNamed(place),
   );
   if (plan.changes.length === 0 && !isDenied) {
-    const reason = "Nothing that is named can be denied";
-    const hint = "What a server lists can be denied when it has started: approve its launch first.";
+    const isNamed = written.length > 0;
+    const reason = isNamed ? "Nothing that is named can be denied" : "Nothing is named to deny";
+    const ofNamed = "What a server lists can be denied when it has started: approve its launch first.";
+    const hint = isNamed ? ofNamed : "Name packs, servers or items.";
     throw failure("InvalidArguments", { reason, hint });
   }
   return plan;

@@ -60,8 +60,9 @@ export async function recordAdditions(
   { starts, shown, agree, ...options }: RecordOptions,
 ): Promise<string[]> {
   if (names.length === 0 || shown === undefined) return [];
+  const { after } = shown;
   const isShown = ({ place, to }: ApprovalChange) =>
-    place.kind === "entry" || isSameJson(shown.after.get(keyOf(place))?.value, to);
+    place.kind === "entry" || isSameJson(after.get(keyOf(place))?.value, to);
   const plan = () => planApproval(names, { ...options, cwd: project, static: !starts });
   const everything = await plan();
   // A denial stays.

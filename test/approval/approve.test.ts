@@ -71,7 +71,9 @@ test("approving everything creates the lock, the same bytes as before", async ()
 
 test("an approval of everything with nothing to approve begins an empty lock", async () => {
   const cwd = makeJiraProject({});
-  await expect(approve(cwd, [], { deny: true })).rejects.toMatchObject({ code: "InvalidArguments" });
+  const named = { code: "InvalidArguments", problem: { args: { reason: "Nothing is named to deny" } } };
+  for (const all of [false, true])
+    await expect(approve(cwd, [], { deny: true, all })).rejects.toMatchObject(named);
   expect(existsSync(lockOf(cwd))).toBe(false);
   expect(await approve(cwd, [])).toMatchObject({ changed: true, approved: [] });
   expect(readLocked(cwd)).toEqual({ lockfileVersion: 1, packs: {}, servers: {} });
