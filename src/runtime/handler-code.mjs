@@ -234,7 +234,9 @@ export function createContext(run, isOver) {
     // Async, so that handlers can await it.
     async progress(progress, total, message) {
       if (![progress, total ?? 0].every(Number.isFinite) || typeof (message ?? "") !== "string")
-        throw new TypeError("Call progress with a number, and optionally the total and a message as text.");
+        throw new TypeError(
+          "Call progress with a number, and optionally a number as total and a string as message.",
+        );
       if (!isOver()) run.progress(progress, total ?? undefined, message ?? undefined);
     },
     async callTool(name, args) {
