@@ -75,7 +75,10 @@ function expectRoundTrip(open: (text: string) => ConfigDocument, text: string, o
 test.each<[ConfigFormatName, string, string[]]>([
   ["jsonc", '{\r\n    "mcp": { },\r\n    "z": 1,\r\n}\r\n', ["mcp", "servers"]],
   ["jsonc", '{\n\t"amp": {"mcpServers": {}}\n}', ["amp.mcpServers"]],
+  ["jsonc", "// mine\n{\n}\n", ["servers"]],
+  ["jsonc", '{ "servers": { // none\n  } }', ["servers"]],
   ["toml", "", ["mcp_servers"]],
+  ["yaml", "note: |\n  the end", ["extensions"]],
   ["yaml", "extensions:\n  # about a\n  a:\n    note: |\n      the end\n        ", ["extensions"]],
 ])("an added entry is removed again, alone and beside another: %s %j in %j", (format, text, container) => {
   expectRoundTrip(opener(format), text, { container, key: "my jira" });
@@ -112,7 +115,7 @@ describe("editing any JSON", () => {
         fc.array(written, { minLength: 4, maxLength: 4 }),
         fc.array(noise, { minLength: 10, maxLength: 10 }),
         fc.constantFrom("", "\uFEFF"),
-        fc.constantFrom(undefined, "{}", '{"q": 1}', '{\n  "q": {} // c\n}'),
+        fc.constantFrom(undefined, "{}", "{ /* none yet */\n}", '{"q": 1}', '{\n  "q": {} // c\n}'),
         (keys, values, gaps, mark, own) => {
           fc.pre(!keys.includes("mcpServers") && (keys.length > 0 || own !== undefined));
           const members = keys.map(
@@ -155,6 +158,8 @@ describe("editing any TOML or YAML", () => {
     "a: 1\n",
     "b:\n  - x\n  -   y: 1\n      z: 2\n",
     "mcp_servers:\n  e1:\n    k: v # c\n  # tail\n  e2: {a: 1}\n",
+    "mcp_servers:\n",
+    "mcp_servers: {}\n",
     "mcp_servers:\n\n    deep:\n        x: |+\n            keep\n\n    other: null\n",
     "mcp_servers:   # why\n  # inside\n  k1:\n    args: []\n",
     "c: |\n  text\n  # no comment\n\n",
@@ -165,6 +170,7 @@ describe("editing any TOML or YAML", () => {
     "g: &a {x: 1}\nh: *a\n",
     "i:\n- 1\n- 2\n",
     "mcp_servers:\n    x:\n        y: [1]\n",
+    "mcp_servers: {} # none\n",
   ];
   const parts = (snippets: string[]) => fc.uniqueArray(fc.constantFrom(...snippets), { maxLength: 6 });
 
@@ -242,8 +248,7 @@ describe("a config that cannot be edited safely", () => {
     ["jsonc", '{ "mcpServers": { /* none yet */ } }'],
     ["yaml", "{} # empty\n"],
     ["yaml", "{ a: 1 }\n"],
-    ["yaml", "mcpServers: {}\n"],
-    ["yaml", "mcpServers:\n"],
+    ["yaml", "mcpServers: # none yet\n  {}\n"],
     ["yaml", "mcpServers: &a {}\n"],
     ["yaml", "mcpServers: { x: {}, b: {} }\n"],
     ["toml", "mcpServers = {} # none\n"],

@@ -63,10 +63,13 @@ function addProperty(text: string, object: Node, unit: string, write: (lead: str
   const last = object.children?.at(-1);
   const base = indentationAt(text, object.offset);
   if (last === undefined) {
+    const inner = text.slice(object.offset + 1, close);
+    const at = object.offset + 1 + inner.trimEnd().length;
+    const property = write(lineEnd + base + unit);
+    if (text.slice(at, close).includes("\n")) return [splice(text, at, at, property)];
     const around = object.parent === undefined ? text.slice(0, object.offset) + text.slice(close + 1) : "";
-    // Comments keep the braces when the property is removed, and there may be no line end to add then.
-    if ((text.slice(object.offset + 1, close) + around).trim() !== "") return [];
-    return [splice(text, object.offset + 1, close, write(lineEnd + base + unit) + lineEnd + base)];
+    // Comments keep the braces when the property is removed, but not the line end that it needs.
+    return (inner + around).trim() === "" ? [splice(text, at, close, property + lineEnd + base)] : [];
   }
   const comma = findComma(text, last);
   const at = comma ?? endOf(last);

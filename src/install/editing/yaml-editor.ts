@@ -38,14 +38,14 @@ function rangeOf(node: unknown): [start: number, end: number] {
   return range ? [range[0], range[1]] : [0, 0];
 }
 
-/** The end of a value without the comments and blank lines after it. */
-function endOfNode(node: unknown): number {
+/** The last node of a value: it ends without the comments and blank lines after it. */
+function lastNode(node: unknown): unknown {
   if ((isYamlMap(node) || isSeq(node)) && !node.flow) {
     const last: unknown = node.items.at(-1);
     const value = isPair(last) ? (last.value ?? last.key) : last;
-    if (value !== undefined && value !== null) return endOfNode(value);
+    if (value !== undefined && value !== null) return lastNode(value);
   }
-  return rangeOf(node)[1];
+  return node;
 }
 
 const findPair = (map: unknown, key: string): Pair | undefined =>
@@ -56,7 +56,7 @@ const findPair = (map: unknown, key: string): Pair | undefined =>
 const afterColon = (text: string, pair: Pair) => text.indexOf(":", rangeOf(pair.key)[1]) + 1;
 
 function endOfPair(text: string, pair: Pair): number {
-  const valueEnd = endOfNode(pair.value);
+  const [, valueEnd] = rangeOf(lastNode(pair.value));
   return beforeLineEnd(text, valueEnd > rangeOf(pair.key)[1] ? valueEnd : afterColon(text, pair));
 }
 
@@ -64,6 +64,23 @@ const indentationOf = (text: string, pair: Pair) => {
   const [start] = rangeOf(pair.key);
   return text.slice(startOfLine(text, start), start).replace(/[^ ]/g, " ");
 };
+
+/** Adds the first pair below a key whose value is nothing, `null` or `{}`, which it replaces. Adds none where that has a comment. */
+function fillEmpty(
+  text: string,
+  pair: Pair,
+  [key = "", ...below]: readonly string[],
+  value: JsonValue,
+): string[] {
+  const start = afterColon(text, pair);
+  const end = Math.max(start, rangeOf(pair.value)[1]);
+  if (/[#&!]/.test(text.slice(start, end))) return [];
+  const [unit] = /^ {1,8}(?=[^\s#])/m.exec(text) ?? ["  "];
+  const indentation = indentationOf(text, pair) + unit;
+  const written = indentation + writePair(key, wrap(below, value), indentation, text);
+  const at = endOfLine(text, end);
+  return [splice(splice(text, at, at, findLineEnd(text) + written), start, end, "")];
+}
 
 /** Adds a pair below maps in block style, behind the last one. */
 function addPair(
@@ -73,15 +90,24 @@ function addPair(
   value: JsonValue,
 ): string[] {
   const pair = findPair(map, key);
-  if (pair !== undefined) return addPair(text, pair.value, below, value);
+  if (pair !== undefined) {
+    const isFilled = isYamlMap(pair.value) && pair.value.items.length > 0;
+    return isFilled ? addPair(text, pair.value, below, value) : fillEmpty(text, pair, below, value);
+  }
   if (!isYamlMap(map) || map.flow) return [];
   const [first] = map.items;
   const last = map.items.at(-1);
   if (first === undefined || last === undefined) return [];
   const indentation = indentationOf(text, first);
   const written = writePair(key, wrap(below, value), indentation, text);
+  const lineEnd = findLineEnd(text);
   const at = endOfLine(text, endOfPair(text, last));
-  return [splice(text, at, at, findLineEnd(text) + indentation + written)];
+  const end = lastNode(last.value);
+  // In most parsers, a line end would become part of a text in block style that ends without one.
+  if (at < text.length || !isScalar(end) || !end.type?.startsWith("BLOCK"))
+    return [splice(text, at, at, lineEnd + indentation + written)];
+  const top = startOfLine(text, rangeOf(first.key)[0]);
+  return [splice(text, top, top, indentation + written + lineEnd)];
 }
 
 /** Adds the first pair to a text that has comments only. */
@@ -120,9 +146,10 @@ export const yamlEditor: ConfigEditor = {
       edit({ container, key }, entry) {
         const map = findValue(container);
         const pair = findPair(map, key);
-        if (isYamlMap(map) && map.flow) return [];
+        if (pair !== undefined && isYamlMap(map) && map.flow) return [];
         if (entry === undefined) return pair === undefined ? [] : [cutPair(text, pair)];
-        if (root === null) return [addFirst(text, [...container, key], entry)];
+        if (root === null || /^\s*\{\s*\}\s*$/.test(text))
+          return [addFirst(text.replace(/\{\s*\}/, ""), [...container, key], entry)];
         if (pair === undefined) return addPair(text, root, [...container, key], entry);
         const written = writePair(key, entry, indentationOf(text, pair), text);
         return [splice(text, rangeOf(pair.key)[0], endOfPair(text, pair), written)];
