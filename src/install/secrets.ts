@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { isRecord, isText } from "../data/parse-json.ts";
 import { clients } from "./clients/index.ts";
 import type { JsonRecord, JsonValue } from "./editing/config-format.ts";
@@ -42,7 +43,6 @@ export function looksSecret(args: readonly string[]): boolean[] {
   });
 }
 
-const mask = "***";
 /** The keys of variables and of headers in entries of any client. */
 export const environmentKeys = ["env", ...clients.flatMap(({ shape }) => shape.environment ?? [])];
 export const headerKeys = ["headers", "http_headers"];
@@ -58,12 +58,17 @@ function isReference(value: unknown): boolean {
   return /^(?:(?:Bearer|Basic) +)?$/i.test(literal);
 }
 
-/** An entry without secrets: the values of variables and headers, and others that look or are named like one. */
-export function hideEntry(entry: JsonRecord, isHidden = false): JsonRecord {
+/**
+ * An entry without secrets: the values of variables and headers, and others that look or are named like one. Those that differ from
+ * a former entry's are marked.
+ */
+export function hideEntry(entry: JsonRecord, former: JsonValue = {}, isHidden = false): JsonRecord {
   const hide = (key: string, value: JsonValue): JsonValue => {
+    const before = isRecord(former) ? (former as JsonRecord)[key] : undefined;
+    const mask = before === undefined || isDeepStrictEqual(before, value) ? "***" : "*** (changed)";
     if (isReference(value)) return value;
     if (isHidden) return mask;
-    if (isRecord(value)) return hideEntry(value as JsonRecord, hiddenKeys.includes(key));
+    if (isRecord(value)) return hideEntry(value as JsonRecord, before, hiddenKeys.includes(key));
     if (Array.isArray(value)) {
       const secret = looksSecret(value.map((one) => (isText(one) ? one : "")));
       return value.map((one, index) => (secret[index] ? mask : one));

@@ -92,4 +92,14 @@ describe("the diff of an entry", () => {
       expect(diff).toContain("plain");
     },
   );
+
+  test("a hidden value that changes is marked", () => {
+    const after = { ...entry, env: { ...entry.env, MODE: "n3w" } };
+    const diff = formatEntryDiff("f", "json", [{ place, before: entry, after }]);
+    expect(diff).not.toMatch(/s3cret|n3w/);
+    expect(diff.match(/^[-+] .*/gm)?.map((line) => line.slice(1).trim())).toEqual([
+      '"MODE": "***",',
+      '"MODE": "*** (changed)",',
+    ]);
+  });
 });

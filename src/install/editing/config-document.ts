@@ -23,6 +23,12 @@ const byteOrderMark = /^\uFEFF?/;
 const isEmptyValue = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === "object" && Object.keys(value).length === 0);
 
+/** The entries of an object, or of an array whose entries have their keys as `name`. */
+export function entriesOf(value: unknown): [string, unknown][] {
+  if (!Array.isArray(value)) return isRecord(value) ? Object.entries(value) : [];
+  return value.filter(isRecord).map((entry) => [String(entry.name), entry]);
+}
+
 /** A value without an entry, and without the containers that are empty then, which formats write in different ways. */
 function without(value: unknown, [key = "", ...below]: readonly string[]): unknown {
   if (!isRecord(value) || !Object.hasOwn(value, key)) return value;
@@ -72,8 +78,7 @@ export class ConfigDocument {
 
   /** The entries of a container by their keys. */
   entries(container: readonly string[]): Map<string, unknown> {
-    const value = valueAt(this.root, container);
-    return new Map(isRecord(value) ? Object.entries(value) : []);
+    return new Map(entriesOf(valueAt(this.root, container)));
   }
 
   get({ container, key }: EntryPlace): unknown {
@@ -140,10 +145,10 @@ export function formatEntryDiff(
   format: ConfigFormatName,
   changes: readonly EntryChange[],
 ): string {
-  const write = (place: EntryPlace, entry: JsonRecord | undefined) =>
-    entry === undefined ? "" : `${editors[format].write(place, hideEntry(entry))}\n`;
+  const write = (place: EntryPlace, entry: JsonRecord | undefined, former?: JsonRecord) =>
+    entry === undefined ? "" : `${editors[format].write(place, hideEntry(entry, former))}\n`;
   const texts = changes.map(({ place, before }) => write(place, before));
-  const edited = changes.map(({ place, after }) => write(place, after));
+  const edited = changes.map(({ place, before, after }) => write(place, after, before));
   return formatLineDiff(file, texts.join(""), edited.join(""));
 }
 
