@@ -10,7 +10,7 @@ import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { failure, quote, TrailblazeError } from "../problems/index.ts";
 import { unknownName } from "../qualified-names/nearest-names.ts";
 import { type ClientRecord, clients, findClient, type Scope } from "./clients/index.ts";
-import { ConfigDocument } from "./editing/config-document.ts";
+import { ConfigDocument, entriesOf } from "./editing/config-document.ts";
 import type { ConfigFormatName, JsonRecord } from "./editing/config-format.ts";
 import { findFile } from "./plan-install.ts";
 import { type EntryToWrite, planConfigEdit, readProjectServers } from "./project-config.ts";
@@ -29,14 +29,9 @@ interface ImportOptions {
   readInput: () => Promise<Uint8Array>;
 }
 
-function entriesOf(value: unknown): [string, unknown][] {
-  if (!Array.isArray(value)) return isRecord(value) ? Object.entries(value) : [];
-  return value.filter(isRecord).map((entry) => [String(entry.name), entry]);
-}
-
 /**
- * The entries of a config: in the container of the client, or of any client. `folders`: those of the project, for clients that
- * keep servers by folder.
+ * The entries of a config: in the container of the client, or of any client, or at the top of a pasted object. `folders`: those of
+ * the project, for clients that keep servers by folder.
  */
 function findEntries(
   root: Record<string, unknown>,
@@ -64,7 +59,10 @@ function findEntries(
       if (isRecord(entry)) entries.set(name, { ...entry, disabled: true });
     }
   }
-  return entries;
+  if (client !== undefined || entries.size > 0) return entries;
+  const isEntry = (value: unknown) =>
+    isRecord(value) && pick(value, [...commandKeys, ...urlKeys]) !== undefined;
+  return new Map(Object.entries(root).filter(([, value]) => isEntry(value)));
 }
 
 /**
@@ -90,8 +88,10 @@ async function readServers(
   const formats = client ? [client.format] : usual.filter((format) => name.endsWith(`.${format}`));
   let reason = "";
   for (const format of formats.length > 0 ? formats : usual) {
+    // Documentation often shows a property without the braces around it.
+    const whole = format === "jsonc" && /^\s*"/.test(text) ? `{${text}}` : text;
     try {
-      const { root } = new ConfigDocument(file, format, text);
+      const { root } = new ConfigDocument(file, format, whole);
       const entries = findEntries(root, client, folders);
       if (entries.size > 0) return { client, entries };
       reason = "it has no MCP servers";

@@ -204,6 +204,9 @@ describe("an import", () => {
     ["YAML", "mcpServers:\n  a: { command: node }\n"],
     ["TOML", '[mcp_servers.a]\ncommand = "node"\n'],
     ["JSON with comments", '{ // mine\n "servers": { "a": { "command": "node" } }, }'],
+    ["an object of servers", { a: server }],
+    ["a member without the braces around it", '"mcpServers": { "a": { "command": "node" } },\n'],
+    ["a server without the braces around it", '"a": { "command": "node" }'],
     [
       "a newer container of OpenCode",
       { mcp: { timeout: {}, servers: { a: { command: ["node", "a.js"] } } } },
