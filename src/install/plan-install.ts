@@ -51,7 +51,7 @@ export interface InstallPlan {
   /** The entry's key in the client's config. */
   key: string;
   changed: boolean;
-  /** Unified diff; empty if nothing changes. */
+  /** Unified diff; empty if nothing changes. Marks hidden values that change. */
   diff: string;
   scope: Scope;
   /** The entry to write, `null` to remove it. */
@@ -110,6 +110,12 @@ function findOtherProject(entry: unknown, wanted: JsonRecord): string | undefine
 function decideEdit(client: ClientRecord, target: Target, text: string | undefined) {
   const { file, key, server, entry: wanted, force } = target;
   if (client.isList) {
+    const entry = new ConfigDocument(file, client.format, text ?? "").entries(client.container).get(key);
+    const isDone =
+      wanted === null
+        ? matchEntry(entry)?.server !== server
+        : isDeepStrictEqual(toPlain(entry), toPlain(wanted));
+    if (isDone) return { changed: false, text, diff: "", notes: [] };
     const table =
       wanted && tomlEditor.write({ container: [], key: client.container.join(".") }, hideEntry(wanted));
     const byHand = table?.replace(/^.*/, "[$&]") ?? `remove ${JSON.stringify(key)}`;
@@ -140,6 +146,12 @@ function decideEdit(client: ClientRecord, target: Target, text: string | undefin
     const isSame = isDeepStrictEqual(toPlain(entry), toPlain(after));
     return isSame ? [] : [{ place, before, after }];
   });
+  if (wanted !== null && client.format === "json" && text?.trim() && !attempt(() => JSON.parse(text))) {
+    const what = text.startsWith("\uFEFF")
+      ? "starts with a byte order mark"
+      : "has comments or trailing commas";
+    notes.push(`The file ${what}, which ${client.name} may not be able to read.`);
+  }
   return { ...edited, notes };
 }
 

@@ -11,8 +11,6 @@ function makePlace() {
     "home/.cursor/mcp.json": "{}",
     "home/.codex/config.toml": '# mine\nmodel = "x"\n',
     "home/.config/goose/config.yaml": "GOOSE_MODEL: x # mine\n",
-    // --all passes over it.
-    "home/.vibe/config.toml": "",
     "project/package.json": { name: "app" },
     "project/trailblaze.config.yaml": "servers:\n  mine: { tools: [] }\n",
   });
@@ -63,24 +61,26 @@ describe("the command install", () => {
     expect(existsSync(join(home, ".local"))).toBe(false);
   });
 
-  test("`install --all` installs into every detected client, or into none if a config is broken", async () => {
+  test("`install --all` installs into every detected client and reports those whose config cannot be edited", async () => {
     const { project, home } = makePlace();
-    mkdirSync(join(home, ".kiro/settings"), { recursive: true });
+    for (const folder of [".kiro/settings", ".vibe"]) mkdirSync(join(home, folder), { recursive: true });
     writeFileSync(join(home, ".kiro/settings/mcp.json"), "{");
-    await expect(run(project, "install", "mine", "--all")).rejects.toMatchObject({
-      problem: { code: "ClientConfigMalformed", line: 1 },
-    });
-    expect(readFileSync(join(home, ".cursor/mcp.json"), "utf8")).toBe("{}");
-    writeFileSync(join(home, ".kiro/settings/mcp.json"), "");
     const answer = await run(project, "install", "mine", "--all");
     const { results } = answer.json as { results: Record<string, unknown>[] };
     expect(results.map(({ client, changed }) => [client, changed])).toEqual([
       ["codex", true],
       ["cursor", true],
       ["goose", true],
-      ["kiro", true],
+      ["kiro", undefined],
+      ["mistral-vibe", undefined],
     ]);
-    await run(project, "uninstall", "mine", "--all");
+    expect(results[3]).toMatchObject({ server: "mine", error: { code: "ClientConfigMalformed", line: 1 } });
+    expect(answer.problems?.map(({ code, hint }) => [code, hint])).toEqual([
+      ["ClientConfigMalformed", expect.anything()],
+      ["ClientConfigUnwritable", expect.stringContaining("[[mcp_servers]]")],
+    ]);
+    writeFileSync(join(home, ".kiro/settings/mcp.json"), "");
+    expect((await run(project, "uninstall", "mine", "--all")).problems).toEqual([]);
     expect(readFileSync(join(home, ".codex/config.toml"), "utf8")).toBe('# mine\nmodel = "x"\n');
     expect(readFileSync(join(home, ".config/goose/config.yaml"), "utf8")).toBe("GOOSE_MODEL: x # mine\n");
   });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { findClient } from "../../src/install/clients/index.ts";
 import { ConfigDocument } from "../../src/install/editing/config-document.ts";
 import type { JsonRecord } from "../../src/install/editing/config-format.ts";
-import { makeInstallPlace } from "./install-place.ts";
+import { makeInstallPlace, node, script } from "./install-place.ts";
 
 const server = "acme/jira/project-management";
 const read = (file: string) => readFileSync(file, "utf8");
@@ -176,6 +176,20 @@ describe("a config that Trailblaze created", () => {
   });
 });
 
+test.each([
+  ["\uFEFF{}", "byte order mark"],
+  ["{ // mine\n}", "comments"],
+  ['{ "a": 1 }', undefined],
+])("an install names what the parser of a client may not read: %j", async (text, named) => {
+  const place = makeInstallPlace();
+  const file = join(place.root, "mcp.json");
+  writeFileSync(file, text);
+  const { notes } = await place.planInstall("claude-desktop", "mine", { file });
+  expect(notes.filter((note) => note.includes("may not be able to read"))).toEqual(
+    named === undefined ? [] : [expect.stringContaining(named)],
+  );
+});
+
 test("an entry for OpenCode is written in the form that its config has", async () => {
   const newer = '{\n  "mcp": {\n    "servers": {}\n  }\n}\n';
   const place = makeInstallPlace({ "home/.config/opencode/opencode.json": newer });
@@ -200,7 +214,7 @@ test("an inline container is refused with the entry to paste, without its secret
 });
 
 test("an entry for a client that keeps servers in an array of TOML is shown to paste", async () => {
-  const text = '[[mcp_servers]]\nname = "theirs"\n';
+  const text = '[[mcp_servers]]\nname = "theirs"\ncommand = "a"\n';
   const place = makeInstallPlace({ "home/.vibe/config.toml": text });
   const refusal = (hint: RegExp) => ({
     code: "ClientConfigUnwritable",
@@ -208,8 +222,14 @@ test("an entry for a client that keeps servers in an array of TOML is shown to p
   });
   const pasted = /: \[\[mcp_servers\]\]\ntransport = "stdio"\nname = "mine"\n.*env = \{ A = "\*\*\*" \}/s;
   await expect(place.install("vibe", "mine", { env: ["A=s3cret"] })).rejects.toMatchObject(refusal(pasted));
+  expect(await place.uninstall("vibe", "theirs")).toMatchObject({ changed: false });
+  const file = join(place.home, ".vibe/config.toml");
+  expect(read(file)).toBe(text);
+  const added = `args = ${JSON.stringify([script, "start", "mine", "--cwd", place.project])}`;
+  const entry = `transport = "stdio"\nname = "mine"\ncommand = ${JSON.stringify(node)}\n${added}\n`;
+  writeFileSync(file, `${text}\n[[mcp_servers]]\n${entry}`);
+  expect(await place.install("vibe", "mine")).toMatchObject({ changed: false, diff: "" });
   await expect(place.uninstall("vibe", "mine")).rejects.toMatchObject(refusal(/remove "mine"/));
-  expect(read(join(place.home, ".vibe/config.toml"))).toBe(text);
 });
 
 test("a link to a folder of the project whose name starts with two dots stays inside it", async () => {

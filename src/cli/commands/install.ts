@@ -1,4 +1,3 @@
-import { findClient } from "../../install/clients/index.ts";
 import { resolveServer } from "../../install/plan-install.ts";
 import {
   applyPlan,
@@ -8,7 +7,14 @@ import {
   planInstall,
   planUninstall,
 } from "../../install.ts";
-import { failure, printable, printableLines, quote } from "../../problems/index.ts";
+import {
+  failure,
+  type Problem,
+  printable,
+  printableLines,
+  quote,
+  TrailblazeError,
+} from "../../problems/index.ts";
 import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
 import { formatTable, wrap } from "../layout.ts";
 import { choice, flag, installOption, text, texts } from "../options.ts";
@@ -107,15 +113,36 @@ async function changeClients(input: Input, isInstall: boolean): Promise<CommandA
   const plan = isInstall ? planInstall : planUninstall;
   const clients = isAll ? await findClients(input) : [first ?? ""];
   if (clients.length === 0 && isInstall) await find(() => resolveServer(server, { cwd }));
+  const failures: { client: string; problem: Problem }[] = [];
+  /** With --all, a problem with one client's config does not keep the others from being edited. */
+  const attempt = async <Result>(client: string, use: () => Promise<Result>): Promise<Result[]> => {
+    try {
+      return [await use()];
+    } catch (error) {
+      const isOfClient = error instanceof TrailblazeError && error.code.startsWith("ClientConfig");
+      if (!isAll || !isOfClient) throw error;
+      failures.push({ client, problem: error.problem });
+      return [];
+    }
+  };
   // Plans for all clients before it writes, so that an invalid request changes nothing.
   const plans: InstallPlan[] = [];
-  for (const client of clients) plans.push(await find(() => plan(client, server, place)));
+  for (const client of clients)
+    plans.push(...(await attempt(client, () => find(() => plan(client, server, place)))));
   const outcomes: Outcome[] = [];
-  for (const planned of plans)
-    outcomes.push({ ...planned, backup: null, ...(!isDryRun && (await applyPlan(planned))) });
-  const results = outcomes.map(({ client, server, file, key, changed, backup, diff }) => {
+  for (const planned of plans) {
+    const edit = async () => ({ ...planned, backup: null, ...(!isDryRun && (await applyPlan(planned))) });
+    outcomes.push(...(await attempt(planned.client, edit)));
+  }
+  const edited = outcomes.map(({ client, server, file, key, changed, backup, diff }) => {
     return { client, server, file, key, changed, backup, diff };
   });
+  const failed = failures.map(({ client, problem: { severity: _, ...error } }) => ({
+    client,
+    server,
+    error,
+  }));
+  const results = [...edited, ...failed];
   const verb = isInstall ? "install" : "uninstall";
   const done = isDryRun ? `Would ${verb}` : isInstall ? "Installed" : "Uninstalled";
   const preposition = isInstall ? "in" : "from";
@@ -123,16 +150,16 @@ async function changeClients(input: Input, isInstall: boolean): Promise<CommandA
     json: isAll ? { results } : results[0],
     formatText: (style) =>
       outcomes.map((outcome) => formatOutcome(outcome, done, preposition, style)).join("\n\n") ||
-      "No supported MCP client was detected.",
+      (failures.length === 0 ? "No supported MCP client was detected." : ""),
+    problems: failures.map(({ problem }) => problem),
   };
 }
 
-/** The detected clients that have a config of the scope, in which an entry can be written. */
+/** The detected clients that have a config of the scope. */
 async function findClients({ options, cwd }: Input): Promise<string[]> {
   const place = options.scope === "project" ? "projectFile" : "userFile";
   const { clients } = await listClients({ cwd });
-  const detected = clients.filter((client) => client.present && client[place] !== null);
-  return detected.map(({ id }) => id).filter((id) => !findClient(id).isList);
+  return clients.filter((client) => client.present && client[place] !== null).map(({ id }) => id);
 }
 
 function formatOutcome(outcome: Outcome, done: string, preposition: string, style: TextStyle): string {
