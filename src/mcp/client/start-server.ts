@@ -36,6 +36,8 @@ export const defaultLimits: ServerLimits = {
 /** Of the lines that are not MCP, how many bytes count, and how many characters of the first are reported. */
 const noiseBytes = 4096;
 const noiseCharacters = 200;
+/** How long a server may run after it has closed its stdin or stdout. Milliseconds. */
+const silentMs = 1000;
 /** For reading the remaining output and writing the log. Milliseconds. */
 const lastMs = 2000;
 
@@ -105,6 +107,13 @@ export async function startServer(
   });
   // What it wrote last may have no line end.
   stdout.on("end", () => decoder.push(Buffer.from("\n")));
+  // Its exit, which usually follows, is the better reason.
+  const breakOffSoon = (reason: string) => {
+    const timer = setTimeout(breakOff, silentMs, reason).unref();
+    void child.exited.then(() => clearTimeout(timer));
+  };
+  stdout.on("end", () => breakOffSoon("it has closed its output"));
+  stdin.on("close", () => breakOffSoon("it has closed its input"));
   /** Resolves when the process has exited and its output is read. */
   const exited = child.exited.then(async (end) => {
     await readToEnd([stdout, stderr]);

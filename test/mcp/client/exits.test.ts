@@ -41,6 +41,23 @@ describe("a server that must be ended", () => {
     expect(await server.exit).toMatchObject({ reason });
     await expectGone(server.pid);
   });
+
+  // Such as one whose shell redirects them. Otherwise, each call would wait for its time limit.
+  test.each(["Input", "Output"])(
+    "a server that closed its %s is ended, and its calls fail",
+    async (stream) => {
+      const server = await startFixture({ ignoreEnd: true }).ready;
+      const closing = outcome(server.call("tools/call", call(`close${stream}`)));
+      // What is written to a closed input tells of it.
+      const write = () => stream === "Input" && void outcome(server.call("tools/call", call("echo")));
+      const writing = setInterval(write, 50);
+      const error = await closing;
+      clearInterval(writing);
+      const message = expect.stringContaining(`closed its ${stream.toLowerCase()}`);
+      expect(error).toMatchObject({ exit: expect.anything(), message });
+      await expectGone(server.pid);
+    },
+  );
 });
 
 describe("closing a server", () => {
