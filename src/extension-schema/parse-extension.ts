@@ -45,7 +45,21 @@ export type Extension = {
 /** The keys of the field but for `$schema`, which is ignored, so hints do not suggest it. */
 const fieldKeys = ["root", ...kinds.map((kind) => keyOfKind[kind]), "needs"];
 
-/** The keys of form 3, by kind. All but the first two are plain data. */
+type Form = [what: string, fits: (value: unknown) => boolean];
+const text: Form = ["a string", isText];
+const references: Form = ["an array of strings", (value) => Array.isArray(value) && value.every(isText)];
+const inputs: Form = [
+  "an object, or an array of strings and objects",
+  (value) => isRecord(value) || (Array.isArray(value) && value.every((one) => isText(one) || isRecord(one))),
+];
+
+/** What the keys of form 3 hold; others hold references. */
+const forms = new Map<string, Form>([
+  ...["name", "description", "uri", "uriTemplate", "mimeType"].map((key) => [key, text] as const),
+  ...["parameters", "arguments"].map((key) => [key, inputs] as const),
+]);
+
+/** The keys of form 3, by kind. */
 const declarationKeys: Readonly<Record<Kind, readonly string[]>> = {
   server: ["name", "description", "tools", "toolsets", "prompts", "resources", "skills"],
   tool: ["name", "description", "parameters"],
@@ -70,15 +84,19 @@ const unknownKeys = (object: Record<string, unknown>, known: readonly string[]) 
     .slice(0, maximumFaults);
 
 /** Reads one declaration in any of its three forms as the third. Returns a reason if it has none of them. */
-function readForm(value: unknown): Record<string, unknown> | string {
+function readForm(value: unknown, known: readonly string[]): Record<string, unknown> | string {
   if (isText(value)) return { name: value };
   if (Array.isArray(value) && value.length !== 2)
     return `expected an array of two strings, found ${value.length} entries`;
   const object: unknown = Array.isArray(value) ? { name: value[0], description: value[1] } : value;
   if (!isRecord(object)) return `it is ${describeType(value)}`;
   if (!Object.hasOwn(object, "name")) return "`name` is missing";
-  const key = ["name", "description"].find((one) => Object.hasOwn(object, one) && !isText(object[one]));
-  return key === undefined ? object : `\`${key}\` must be a string, but it is ${describeType(object[key])}`;
+  for (const key of known) {
+    const [what, fits] = forms.get(key) ?? references;
+    if (Object.hasOwn(object, key) && !fits(object[key]))
+      return `\`${key}\` must be ${what}, but it is ${describeType(object[key])}`;
+  }
+  return object;
 }
 
 function reportUnknownKeys(object: object, known: readonly string[], path: Path, report: Report): void {
@@ -100,7 +118,7 @@ function readDeclarations(list: unknown, kind: Kind, report: Report): Declaratio
   const declarations = new Map<string, Declaration>();
   for (const [index, value] of list.entries()) {
     const path = [key, index];
-    const form = readForm(value);
+    const form = readForm(value, known);
     if (isText(form)) {
       report("InvalidDeclaration", { kind, path }, { reason: form, key });
       continue;

@@ -74,6 +74,17 @@ describe("invalid declarations", () => {
     ["tools", [5, "Create"], "`name` must be a string, but it is a number"],
     ["toolsets", ["a", null], "`description` must be a string, but it is null"],
     ["tools", { name: "a", description: null }, "`description` must be a string, but it is null"],
+    ["servers", { name: "a", tools: "b" }, "`tools` must be an array of strings, but it is a string"],
+    [
+      "tools",
+      { name: "a", parameters: "b" },
+      "`parameters` must be an object, or an array of strings and objects, but it is a string",
+    ],
+    [
+      "prompts",
+      { name: "a", arguments: [["a"]] },
+      "`arguments` must be an object, or an array of strings and objects, but it is an array",
+    ],
   ])("in `%s`, %j is excluded and its neighbors are kept: %s", (key, value, reason) => {
     const { problems, extension, usable } = parseExtension({ [key]: ["first", value, "last"] });
     const place = { severity: "error", kind: key.slice(0, -1), path: [key, 1] };
