@@ -23,6 +23,13 @@ test.each([
   expect(await findOrphans({ [`trailblaze/prompts/${name}`]: text })).toEqual([]);
 });
 
+test.each([
+  ["an invalid declaration", { prompts: [["hello", 5]] }],
+  ["an invalid list", { prompts: "hello" }],
+])("OrphanDefinitionFile is not reported for the definition of %s", async (_what, extension) => {
+  expect(await findOrphans({}, extension)).toEqual([]);
+});
+
 describe("files that are orphans", () => {
   test.each(["json", "ts"])(
     "OrphanDefinitionFile is reported for an undeclared file with the extension .%s",

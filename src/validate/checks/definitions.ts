@@ -2,7 +2,7 @@ import { isRecord } from "../../data/parse-json.ts";
 import { findMisspelledKeys } from "../../extension-schema/check-definition.ts";
 import { schemaOf } from "../../extension-schema/definition-schema.ts";
 import { type DefinitionFile, isTypeScript, splitFileName } from "../../inspection/locate-definitions.ts";
-import { keyOfKind } from "../../kinds.ts";
+import { type KindKey, keyOfKind } from "../../kinds.ts";
 import { explainInvalidItemName } from "../../qualified-names/item-name.ts";
 import { type Check, findInFile, findInItem } from "../finding.ts";
 import { advertisedName } from "./tools.ts";
@@ -16,14 +16,21 @@ function isDefinition({ file, format }: DefinitionFile): boolean {
   return format !== undefined && !isOfTypes && !configurationFiles.has(fileName);
 }
 
+/** The names of declarations, including invalid ones; `undefined` if their list is invalid, so that all would seem undeclared. */
+function declaredNames(field: unknown, key: KindKey): Set<unknown> | undefined {
+  const list = isRecord(field) ? (field[key] ?? []) : undefined;
+  return Array.isArray(list)
+    ? new Set(list.map((one: unknown) => (Array.isArray(one) ? one[0] : isRecord(one) ? one.name : one)))
+    : undefined;
+}
+
 /** Finds definitions of undeclared items: files in the folder of a kind, and keys of a combined file. */
 export const checkOrphanDefinitions: Check = function* ({ inspected }) {
-  const { extension, files, definitions, pack } = inspected;
+  const { manifest, files, definitions } = inspected;
   for (const { kind, perItem, combined: combinedFile } of files) {
     const key = keyOfKind[kind];
-    // If their list is invalid, all would seem undeclared.
-    if (pack.problems.some(({ path = [] }) => path.length === 1 && path[0] === key)) continue;
-    const declared = new Set(extension[key].map(({ name }) => name));
+    const declared = declaredNames(manifest.value.trailblaze, key);
+    if (declared === undefined) continue;
     const isOrphan = (name: string) => !declared.has(name) && explainInvalidItemName(name) === undefined;
     for (const [name, sameName] of perItem) {
       if (!isOrphan(name)) continue;
