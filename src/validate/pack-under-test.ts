@@ -10,6 +10,7 @@ import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { ModuleFiles, type ModuleImport } from "./modules/module-files.ts";
 import type { ModuleFault } from "./modules/parse-module.ts";
 import {
+  findContainingPackage,
   findNeededFiles,
   findResourceFiles,
   isInPackage,
@@ -53,6 +54,18 @@ export class PackUnderTest {
   readonly findCommandOwner = memoize((command: string) =>
     findCommandOwner(this.port, this.inspected.pack.location, this.dependencies(), command),
   );
+
+  /** Whether npm publishes a dependency as part of the pack. */
+  isBundled(name: string): boolean {
+    const { value } = this.inspected.manifest;
+    const bundled = value.bundleDependencies ?? value.bundledDependencies;
+    return bundled === true || (Array.isArray(bundled) && bundled.includes(name));
+  }
+
+  isInBundled(file: string): boolean {
+    const name = file.startsWith("node_modules/") ? findContainingPackage(file) : undefined;
+    return name !== undefined && this.isBundled(name);
+  }
 
   /** The pack's own toolsets, by short and by qualified name. */
   readonly #toolsets = lazy(() => {
@@ -111,7 +124,7 @@ export class PackUnderTest {
   readonly unpublished = lazy(async (): Promise<readonly NeededFile[]> => {
     const { reached } = await this.followed();
     const needed = [...reached.values(), ...findResourceFiles(this.inspected.items)].filter(
-      ({ file }) => !/^(?:\.\.)?(?:\/|$)/.test(file),
+      ({ file }) => !/^(?:\.\.)?(?:\/|$)/.test(file) && !this.isInBundled(file),
     );
     const left = await this.findLeftOut(needed.map(({ file }) => file));
     return needed.filter(({ file }) => left.has(file) && this.files.kindOf(file) === "file");

@@ -40,7 +40,7 @@ describe("files that npm would publish", () => {
     expect(await findUnpublished(fields)).toEqual([]);
   });
 
-  test("FileNotPublished is reported for a module of a dependency", async () => {
+  test("FileNotPublished is reported for a module of a dependency unless it is bundled", async () => {
     const files = {
       "trailblaze/tools/greet.json": greetTool("./node_modules/greeter/index.js"),
       "node_modules/greeter/index.js": "export default 1;",
@@ -49,6 +49,8 @@ describe("files that npm would publish", () => {
     const [problem] = await validateTree({ extension: { tools: ["greet"] }, files }, ["FileNotPublished"]);
     expect(problem?.args).toMatchObject({ packageName: "greeter" });
     expect(problem?.hint).not.toContain('"files"');
+    expect(await findUnpublished({ bundleDependencies: ["greeter"] }, files)).toEqual([]);
+    expect(await findUnpublished({ bundledDependencies: ["greeter"] }, files)).toEqual([]);
   });
 });
 

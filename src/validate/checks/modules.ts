@@ -87,7 +87,7 @@ export const checkModules: Check = async function* ({ moduleFaults }) {
 };
 
 /**
- * Checks that published modules import no files that are not published: of a folder around the package, by an absolute path, or in
+ * Checks that needed modules import no files that are not published: of a folder around the package, by an absolute path, or in
  * `node_modules`. Ignores imports in a `try` block or with a `.catch`.
  */
 export const checkOutsideImports: Check = async function* (pack) {
@@ -98,7 +98,9 @@ export const checkOutsideImports: Check = async function* (pack) {
     const isInside =
       "elsewhere" in target
         ? !/^(?:[/\\]|file:|[a-z]:[/\\])/i.test(target.elsewhere)
-        : isInPackage(target.file) && pack.files.kindOf(target.file) !== "outside";
+        : isInPackage(target.file)
+          ? pack.files.kindOf(target.file) !== "outside"
+          : pack.isInBundled(target.file);
     if (isInside || one.isGuarded || reported.has(file)) continue;
     yield findInFile(file, "DefinitionOutsidePackage", { what: specifier }, placeOf(one));
   }
@@ -107,13 +109,13 @@ export const checkOutsideImports: Check = async function* (pack) {
 export const hasKey = (value: unknown, name: string): boolean =>
   isRecord(value) && Object.hasOwn(value, name);
 
-/** The package name in a specifier; `undefined` for modules of Node, URLs and file paths. */
+/** The package name in a specifier; `undefined` for modules of Node and of Yarn Plug'n'Play, URLs and file paths. */
 function findPackage(specifier: string): string | undefined {
-  if (/^(?:[a-z][a-z\d+.-]*:|[./\\#]|$)/i.test(specifier) || isBuiltin(specifier)) return undefined;
+  if (/^(?:[a-z][a-z\d+.-]*:|[./\\#]|pnpapi$|$)/i.test(specifier) || isBuiltin(specifier)) return undefined;
   return /^(?:@[^/]*\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
 }
 
-/** Checks that the packages that published modules import are declared as dependencies. Reports each once. */
+/** Checks that the packages that needed modules import are declared as dependencies. Reports each once. */
 export const checkImports: Check = async function* (pack) {
   if (!pack.isPublished) return;
   const { value: manifest } = pack.inspected.manifest;

@@ -16,7 +16,9 @@ export const checkRepeatedKeys: Check = async function* ({ inspected, isUnderDev
   if (!hasDuplicateKeys(text, value)) return;
   const { findRepeatedKeys } = await import("../../data/json-positions.ts");
   const isRelevant = (path: Path) => path[0] === "trailblaze" || path.length === 1;
-  for (const { path } of findRepeatedKeys(text, isRelevant)) {
+  // A key may be there more than twice.
+  const paths = [...findRepeatedKeys(text, isRelevant)].map(({ path }) => path);
+  for (const path of new Map(paths.map((one) => [JSON.stringify(one), one])).values()) {
     const key = `key ${quote(String(path.at(-1)), 40)}`;
     const found = "duplicated; only the last one is used";
     if (path[0] === "trailblaze") {
@@ -59,15 +61,12 @@ export const checkNameAndVersion: Check = function* ({ inspected: { manifest }, 
 };
 
 /** Finds dependencies on paths of this machine, which the published package cannot be installed with. Skips bundled ones. */
-export const checkDependencies: Check = function* ({ inspected, isUnderDevelopment, isPublished }) {
-  const { value } = inspected.manifest;
-  if (!isUnderDevelopment || !isPublished) return;
-  const bundled = value.bundleDependencies ?? value.bundledDependencies;
+export const checkDependencies: Check = function* (pack) {
+  if (!pack.isUnderDevelopment || !pack.isPublished) return;
   for (const key of installedKeys) {
-    const declared = value[key];
+    const declared = pack.inspected.manifest.value[key];
     for (const [name, spec] of isRecord(declared) ? Object.entries(declared) : []) {
-      const isBundled = bundled === true || (Array.isArray(bundled) && bundled.includes(name));
-      if (!isBundled && typeof spec === "string" && /^(?:file|link):/.test(spec))
+      if (typeof spec === "string" && /^(?:file|link):/.test(spec) && !pack.isBundled(name))
         yield findInManifest("UnpublishableDependency", { name, spec }, [key, name]);
     }
   }
