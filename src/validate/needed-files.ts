@@ -60,6 +60,11 @@ export interface ServerPath {
 /** Options of `node` whose next argument is a module to load first, not the file to run. */
 const preloading = /^(?:-r|--require|--import|--(?:experimental-)?loader)$/;
 
+const scriptFile = /^[^-].*\.[cm]?[jt]s$/;
+
+/** What makes `node` run a string, stdin or a package.json script: what follows is no file to run. */
+const withoutScript = /^(?:-|-e|--eval|-p|-pe|--print|--run|-i|--interactive)(?:=|$)/;
+
 /** Finds the `cwd` and the `script` of a subprocess server, a `command` that is a path, and the file that `node` runs. */
 export function findServerPaths({ shape, definition }: InspectedItem): ServerPath[] {
   if (shape !== "subprocessServer" || definition === null) return [];
@@ -77,12 +82,16 @@ export function findServerPaths({ shape, definition }: InspectedItem): ServerPat
   if (isModulePath(command)) add(command, folder, ["command"]);
   const isNode = /^(?:.*[/\\])?node(?:\.exe)?$/i.test(command);
   const list: unknown[] = isNode && Array.isArray(args) ? args : [];
-  const index = list.findIndex(
-    (one, index) => /^[^-].*\.[cm]?[jt]s$/.test(String(one)) && !preloading.test(String(list[index - 1])),
-  );
+  const index = list.findIndex((one, index) => {
+    const argument = String(one);
+    if (index === 0 && !argument.startsWith("-")) return true;
+    return (
+      withoutScript.test(argument) || (scriptFile.test(argument) && !preloading.test(String(list[index - 1])))
+    );
+  });
   const run = list[index];
-  // `node` resolves it against its working folder, unless it is absolute or a URL.
-  if (typeof run === "string" && !/^(?:[a-z][a-z\d+.-]*:|[/\\])/i.test(run))
+  // `node` resolves it against its working folder, unless it is absolute or a URL. Without its ending, it may also be a folder.
+  if (typeof run === "string" && scriptFile.test(run) && !/^(?:[a-z][a-z\d+.-]*:|[/\\])/i.test(run))
     add(run, folder, ["args", index]);
   return needed;
 }

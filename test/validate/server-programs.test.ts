@@ -29,6 +29,10 @@ test.each([
   [{ command: "./bin/start", cwd: "server" }],
   [{ command: "node", args: ["--import", "not/looked/at.js", "server/main.js", "other.js"] }],
   [{ command: "node", args: ["/opt/elsewhere/main.js"] }],
+  [{ command: "node", args: ["desk", "config.js"] }],
+  [{ command: "node", args: ["-e", "import './a.js"] }],
+  [{ command: "node", args: ["--print=1", "a.js"] }],
+  [{ command: "node", args: ["-", "a.js"] }],
 ])("validate accepts the server %j", async (server) => {
   expect(await judge(server)).toEqual([]);
 });
