@@ -1,4 +1,4 @@
-import { posix } from "node:path";
+import { posix, win32 } from "node:path";
 import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration } from "../extension-schema/parse-extension.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
@@ -99,7 +99,8 @@ export function locateDefinitions(
 ): LocatedKind[] {
   const root = extension.root.replaceAll("\\", "/");
   const inManifest = { file: "package.json", path: ["root"] };
-  if (port.describePath(location, root) === "outside") {
+  // Windows' absolute paths are outside on every system.
+  if (win32.isAbsolute(root) || port.describePath(location, root) === "outside") {
     report("DefinitionOutsidePackage", { what: extension.root }, inManifest);
     return [];
   }

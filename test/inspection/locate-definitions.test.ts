@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { inspectPack } from "../../src/index.ts";
+import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makePack, prompt } from "../validate/validate-tree.ts";
 
@@ -43,4 +44,9 @@ test("a TypeScript definition in an installed pack must be built", async () => {
   expect(problems).toMatchObject([
     { code: "UnsupportedDefinitionFormat", args: { cause: "installedTypeScript" } },
   ]);
+});
+
+test.each(["..", "/", "C:\\mcp"])("DefinitionOutsidePackage is reported for the root %j", async (root) => {
+  const { problems } = await validateExtension(makePack({ extension: { root }, files: {} }));
+  expect(problems).toMatchObject([{ code: "DefinitionOutsidePackage", path: ["root"] }]);
 });

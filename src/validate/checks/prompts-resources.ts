@@ -72,7 +72,7 @@ export const checkResourceUris: Check = function* ({ inspected }) {
   for (const item of inspected.items) {
     const { uri, uriTemplate } = (item.shape === "resource" && item.definition) || {};
     const key = typeof uri === "string" ? "uri" : "uriTemplate";
-    const written = uri ?? uriTemplate;
+    const written = key === "uri" ? uri : uriTemplate;
     if (typeof written !== "string") continue;
     const template = key === "uri" ? { literals: [written] } : parseUriTemplate(written);
     if ("fault" in template) continue;
