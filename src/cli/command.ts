@@ -25,7 +25,7 @@ export interface TextStyle {
  * result leaves both out.
  */
 export interface CommandAnswer {
-  /** A text is printed as it is. */
+  /** A text is JSON that only needs its unprintable characters escaped. */
   json?: object | string;
   /** Without a trailing line end. */
   formatText?(style: TextStyle): string;

@@ -56,8 +56,7 @@ async function runCommand(name: string, args: readonly string[], cwd: string | u
   if (input.options.json) {
     if (json !== undefined) output.json(json);
   } else if (formatText !== undefined) {
-    const print = isDocument ? output.document : output.answer;
-    print(formatText(output.stdoutStyle()));
+    (isDocument ? output.document : output.answer)(formatText(output.stdoutStyle()));
     if (problems.length > 0) {
       const { formatProblemText } = await import("./problem-text.ts");
       const style = output.stderrStyle();

@@ -89,10 +89,8 @@ export const add = defineCommand({
     const packs = plan.previews.filter((preview) => !isServer(preview));
     const shown = await previewAdditions(directory, { packs, servers: written });
     if (shown?.text) output.note(shown.text);
-    if (check && planned.length === 0 && shown === undefined) {
-      const reason = "--check applies to MCP servers, and to packs where there is a trailblaze.lock";
-      throw failure("InvalidArguments", { reason, hint: "Omit it." });
-    }
+    if (check && planned.length === 0 && shown === undefined)
+      throw failure("InvalidArguments", { reason: "--check of packs requires a lock", hint: "Omit it." });
     const isAgreed = isConfirmed || (await askForYes("Install this?", signal));
     const servers: object[] = [];
     if (!isAgreed && !signal.aborted) {

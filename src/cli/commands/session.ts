@@ -239,12 +239,11 @@ export const run = defineCommand({
     const done = steps.filter(({ variant }) => variant === "Success").length;
     const rest = trail.length - steps.length;
     const summary = `${done} of ${trail.length} steps succeeded${rest > 0 ? `; ${rest} not run` : ""}.`;
-    const isDone = done === trail.length;
     return {
       json: { steps, stopped: stopped || interruption !== undefined },
       formatText: () => [...lines, summary].join("\n"),
       problems: interruption ? [...session.problems, interruption.problem] : session.problems,
-      exitCode: interruption ? exitCodeOfFailure(interruption) : isDone ? 0 : 1,
+      exitCode: interruption ? exitCodeOfFailure(interruption) : done === trail.length ? 0 : 1,
     };
   },
 });
