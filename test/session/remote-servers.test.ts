@@ -87,11 +87,10 @@ describe("remote servers of the config in a session", () => {
   test.each([
     ["credentials", "http://me:hunter2@127.0.0.1:1", "a", /URL contains credentials/],
     ["a line break in a header", "http://127.0.0.1:1", "a\nhunter2: 1", /header "X-Key"/],
-    ["a header without a valid name", "http://127.0.0.1:1", "hunter2", /header "X Key"/, "X Key"],
-  ])("%s fails the start without values of variables", async (_, url, header, reason, key = "X-Key") => {
+  ])("variables whose values make %s fail the start without their values", async (_, url, header, reason) => {
     vi.stubEnv("REMOTE_TEST_URL", url);
     vi.stubEnv("REMOTE_TEST_HEADER", header);
-    const entry = { url: "${REMOTE_TEST_URL}", headers: { [key]: "${REMOTE_TEST_HEADER}" } };
+    const entry = { url: "${REMOTE_TEST_URL}", headers: { "X-Key": "${REMOTE_TEST_HEADER}" } };
     const error = await openForTest(makeProject({}), { config: { mcpServers: { docs: entry } } }).catch(
       (thrown) => thrown,
     );
