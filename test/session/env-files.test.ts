@@ -69,7 +69,7 @@ test("values of files are in no log, but for short ones of an `envFile`, while a
 test.each<[string, object, object, RegExp]>([
   ["a missing file of the config", { envFile: "gone.env" }, {}, /"gone\.env".*does not exist/],
   ["a folder as the server's file", {}, { envFile: "folder" }, /"folder".*a folder/],
-  ["a file over 1 MiB", {}, { envFile: "large" }, /"large".*2 MiB; the limit is 1 MiB/],
+  ["a file over 1 MiB", {}, { envFile: "large" }, /"large".*1048578 bytes; the limit is 1 MiB/],
   [
     "a secret in a missing file",
     {},
