@@ -58,23 +58,26 @@ function isReference(value: unknown): boolean {
   return /^(?:(?:Bearer|Basic) +)?$/i.test(literal);
 }
 
+const maskOf = (value: unknown, former: unknown) =>
+  former === undefined || isDeepStrictEqual(former, value) ? "***" : "*** (changed)";
+
 /**
  * An entry without secrets: the values of variables and headers, and others that look or are named like one. Those that differ from
  * a former entry's are marked.
  */
-export function hideEntry(entry: JsonRecord, former: JsonValue = {}, isHidden = false): JsonRecord {
+export function hideEntry(entry: JsonRecord, former: unknown = {}, isHidden = false): JsonRecord {
   const hide = (key: string, value: JsonValue): JsonValue => {
-    const before = isRecord(former) ? (former as JsonRecord)[key] : undefined;
-    const mask = before === undefined || isDeepStrictEqual(before, value) ? "***" : "*** (changed)";
+    const before = isRecord(former) && Object.hasOwn(former, key) ? former[key] : undefined;
     if (isReference(value)) return value;
-    if (isHidden) return mask;
+    if (isHidden) return maskOf(value, before);
     if (isRecord(value)) return hideEntry(value as JsonRecord, before, hiddenKeys.includes(key));
     if (Array.isArray(value)) {
+      const formers = Array.isArray(before) ? before : [];
       const secret = looksSecret(value.map((one) => (isText(one) ? one : "")));
-      return value.map((one, index) => (secret[index] ? mask : one));
+      return value.map((one, index) => (secret[index] ? maskOf(one, formers[index]) : one));
     }
     if (!isText(value)) return value;
-    return isSecretName(key) || looksSecret([value]).includes(true) ? mask : value;
+    return isSecretName(key) || looksSecret([value]).includes(true) ? maskOf(value, before) : value;
   };
   return Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, hide(key, value)]));
 }

@@ -94,10 +94,13 @@ describe("the diff of an entry", () => {
   );
 
   test("a hidden value that changes is marked", () => {
-    const after = { ...entry, env: { ...entry.env, MODE: "n3w" } };
-    const diff = formatEntryDiff("f", "json", [{ place, before: entry, after }]);
-    expect(diff).not.toMatch(/s3cret|n3w/);
+    const before = { ...entry, args: ["TOKEN=s3cret", "TOKEN=old"] };
+    const after = { ...entry, args: ["TOKEN=s3cret", "TOKEN=n3w"], env: { ...entry.env, MODE: "n3w" } };
+    const diff = formatEntryDiff("f", "json", [{ place, before, after }]);
+    expect(diff).not.toMatch(/s3cret|old|n3w/);
     expect(diff.match(/^[-+] .*/gm)?.map((line) => line.slice(1).trim())).toEqual([
+      '"***"',
+      '"*** (changed)"',
       '"MODE": "***",',
       '"MODE": "*** (changed)",',
     ]);
