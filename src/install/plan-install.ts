@@ -118,9 +118,10 @@ function decideEdit(client: ClientRecord, target: Target, text: string | undefin
     if (isDone) return { changed: false, text, diff: "", notes: [] };
     const table =
       wanted && tomlEditor.write({ container: [], key: client.container.join(".") }, hideEntry(wanted));
-    const byHand = table?.replace(/^.*/, "[$&]") ?? `remove ${JSON.stringify(key)}`;
+    const output = table?.replace(/^.*/, "[$&]").split("\n");
+    const byHand = output ? "add the lines above." : `remove ${JSON.stringify(key)}`;
     const reason = "its servers are in an array";
-    throw failure("ClientConfigUnwritable", { file, reason, byHand }, { file });
+    throw failure("ClientConfigUnwritable", { file, reason, byHand, output }, { file });
   }
   const notes: string[] = [];
   const edited = editEntries(file, client.format, text, (config) => {

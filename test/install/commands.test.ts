@@ -77,7 +77,7 @@ describe("the command install", () => {
     expect(results[3]).toMatchObject({ server: "mine", error: { code: "ClientConfigMalformed", line: 1 } });
     expect(answer.problems?.map(({ code, hint }) => [code, hint])).toEqual([
       ["ClientConfigMalformed", expect.anything()],
-      ["ClientConfigUnwritable", expect.stringContaining("[[mcp_servers]]")],
+      ["ClientConfigUnwritable", expect.stringContaining("add the lines above")],
     ]);
     writeFileSync(join(home, ".kiro/settings/mcp.json"), "");
     expect((await run(project, "uninstall", "mine", "--all")).problems).toEqual([]);
