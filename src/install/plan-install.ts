@@ -15,10 +15,8 @@ import { formatQualifiedName, parseQualifiedName } from "../qualified-names/qual
 import { type ClientRecord, findClient, type Scope } from "./clients/index.ts";
 import { chooseFile, findCandidates, readHost } from "./clients/locations.ts";
 import { ConfigDocument, editEntries } from "./editing/config-document.ts";
-import { type JsonRecord, toPlain } from "./editing/config-format.ts";
-import { tomlEditor } from "./editing/toml-editor.ts";
+import { type EditedFormat, type JsonRecord, toPlain } from "./editing/config-format.ts";
 import { buildEntry, createCommand, matchEntry, mergeEntry, readEnvironment } from "./entry.ts";
-import { hideEntry } from "./secrets.ts";
 
 /** Options of `planInstall` and `planUninstall`, which takes the same and has no use for `env` and `force`. */
 export interface InstallOptions {
@@ -84,6 +82,8 @@ export const findFile = (client: ClientRecord, options: InstallOptions): string 
 
 type Target = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "entry" | "force">;
 
+const formatOf = ({ format, isList }: ClientRecord): EditedFormat => (isList ? "tomlList" : format);
+
 function chooseContainer(
   { newerContainer, container }: ClientRecord,
   { root }: ConfigDocument,
@@ -109,22 +109,8 @@ function findOtherProject(entry: unknown, wanted: JsonRecord): string | undefine
  */
 function decideEdit(client: ClientRecord, target: Target, text: string | undefined) {
   const { file, key, server, entry: wanted, force } = target;
-  if (client.isList) {
-    const entry = new ConfigDocument(file, client.format, text ?? "").entries(client.container).get(key);
-    const isDone =
-      wanted === null
-        ? matchEntry(entry)?.server !== server
-        : isDeepStrictEqual(toPlain(entry), toPlain(wanted));
-    if (isDone) return { changed: false, text, diff: "", notes: [] };
-    const table =
-      wanted && tomlEditor.write({ container: [], key: client.container.join(".") }, hideEntry(wanted));
-    const output = table?.replace(/^.*/, "[$&]").split("\n");
-    const byHand = output ? "add the lines above." : `remove ${JSON.stringify(key)}`;
-    const reason = "its servers are in an array";
-    throw failure("ClientConfigUnwritable", { file, reason, byHand, output }, { file });
-  }
   const notes: string[] = [];
-  const edited = editEntries(file, client.format, text, (config) => {
+  const edited = editEntries(file, formatOf(client), text, (config) => {
     const place = { container: chooseContainer(client, config), key };
     const entry = config.get(place);
     const started = matchEntry(entry);
@@ -157,7 +143,7 @@ function decideEdit(client: ClientRecord, target: Target, text: string | undefin
 }
 
 function findOwnEntries(client: ClientRecord, file: string) {
-  const config = new ConfigDocument(file, client.format, readConfigFile(file) ?? "");
+  const config = new ConfigDocument(file, formatOf(client), readConfigFile(file) ?? "");
   return [...config.entries(chooseContainer(client, config))].flatMap(([key, value]) => {
     const started = matchEntry(value);
     return started === undefined ? [] : [{ file, key, server: started.server }];

@@ -51,14 +51,8 @@ export const installProblems = {
       },
     },
   }),
-  ClientConfigUnwritable: entryOf<{
-    file: string;
-    reason: string;
-    /** The entry to paste, or what else to do in the file. */
-    byHand?: string;
-    /** The lines of an entry that is more than one. `formatProblem` shows them above the hint. */
-    output?: readonly string[];
-  }>({
+  /** `byHand`: the entry to paste, or what else to do in the file. */
+  ClientConfigUnwritable: entry({
     message: 'Cannot write "{file:400}": {reason}.',
     hint: "The file was not changed. Check the permissions of the file and its folder, and the free disk space.",
     when: { byHand: { hint: "The file was not changed. Edit it by hand: {byHand:lines}" } },

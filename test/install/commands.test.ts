@@ -63,21 +63,22 @@ describe("the command install", () => {
 
   test("`install --all` installs into every detected client and reports those whose config cannot be edited", async () => {
     const { project, home } = makePlace();
-    for (const folder of [".kiro/settings", ".vibe"]) mkdirSync(join(home, folder), { recursive: true });
+    for (const folder of [".kiro/settings", ".grok"]) mkdirSync(join(home, folder), { recursive: true });
     writeFileSync(join(home, ".kiro/settings/mcp.json"), "{");
+    writeFileSync(join(home, ".grok/config.toml"), "mcp_servers = {}\n");
     const answer = await run(project, "install", "mine", "--all");
     const { results } = answer.json as { results: Record<string, unknown>[] };
     expect(results.map(({ client, changed }) => [client, changed])).toEqual([
       ["codex", true],
       ["cursor", true],
       ["goose", true],
+      ["grok", undefined],
       ["kiro", undefined],
-      ["mistral-vibe", undefined],
     ]);
-    expect(results[3]).toMatchObject({ server: "mine", error: { code: "ClientConfigMalformed", line: 1 } });
+    expect(results[4]).toMatchObject({ server: "mine", error: { code: "ClientConfigMalformed", line: 1 } });
     expect(answer.problems?.map(({ code, hint }) => [code, hint])).toEqual([
+      ["ClientConfigUnwritable", expect.stringContaining("mine = {")],
       ["ClientConfigMalformed", expect.anything()],
-      ["ClientConfigUnwritable", expect.stringContaining("add the lines above")],
     ]);
     writeFileSync(join(home, ".kiro/settings/mcp.json"), "");
     expect((await run(project, "uninstall", "mine", "--all")).problems).toEqual([]);

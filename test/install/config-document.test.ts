@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isRecord } from "../../src/data/parse-json.ts";
 import { ConfigDocument } from "../../src/install/editing/config-document.ts";
-import type { ConfigFormatName, EntryPlace, JsonRecord } from "../../src/install/editing/config-format.ts";
+import type { EditedFormat, EntryPlace, JsonRecord } from "../../src/install/editing/config-format.ts";
 
 /** Opens texts of a format. */
-const opener = (format: ConfigFormatName) => (text: string) => new ConfigDocument("a config", format, text);
+const opener = (format: EditedFormat) => (text: string) => new ConfigDocument("a config", format, text);
 
 /** The text after an edit that the layout must allow. */
 function textOf(edited: ConfigDocument | undefined): string {
@@ -72,12 +72,14 @@ function expectRoundTrip(open: (text: string) => ConfigDocument, text: string, o
   return first;
 }
 
-test.each<[ConfigFormatName, string, string[]]>([
+test.each<[EditedFormat, string, string[]]>([
   ["jsonc", '{\r\n    "mcp": { },\r\n    "z": 1,\r\n}\r\n', ["mcp", "servers"]],
   ["jsonc", '{\n\t"amp": {"mcpServers": {}}\n}', ["amp.mcpServers"]],
   ["jsonc", "// mine\n{\n}\n", ["servers"]],
   ["jsonc", '{ "servers": { // none\n  } }', ["servers"]],
   ["toml", "", ["mcp_servers"]],
+  ["tomlList", 'a = 1\n[[mcp_servers]]\nname = "q"\ncommand = "c"\n\n[z]\n', ["mcp_servers"]],
+  ["tomlList", "", ["mcp_servers"]],
   ["yaml", "note: |\n  the end", ["extensions"]],
   ["yaml", "extensions:\n  # about a\n  a:\n    note: |\n      the end\n        ", ["extensions"]],
 ])("an added entry is removed again, alone and beside another: %s %j in %j", (format, text, container) => {
@@ -207,7 +209,7 @@ describe("editing any TOML or YAML", () => {
 });
 
 describe("a config that cannot be edited safely", () => {
-  const broken: [ConfigFormatName, string, RegExp, number?, number?][] = [
+  const broken: [EditedFormat, string, RegExp, number?, number?][] = [
     ["json", '{"mcpServers": {"a": {', /not valid JSON/, 1, 23],
     ["json", '{"a": 1, "b": {"x": 1, "x": 2}}', /"x" twice/, 1, 24],
     ["json", '{"mcpServers": []}', /"mcpServers".* an array/, 1, 16],
@@ -253,6 +255,8 @@ describe("a config that cannot be edited safely", () => {
     ["yaml", "mcpServers: { x: {}, b: {} }\n"],
     ["toml", "mcpServers = {} # none\n"],
     ["toml", 'mcpServers = { x = { command = "a" }, b = {} }\n'],
+    ["tomlList", 'mcpServers = [{ name = "x" }, { name = "b" }]\n'],
+    ["tomlList", '[[mcpServers]]\nname = "x"\ncommand = "b"\n\n[[mcpServers]]\nname = "x"\n'],
   ] as const)("an edit of %s whose layout the editor does not handle is rejected: %s", (format, text) => {
     const open = opener(format);
     const place = { container: ["mcpServers"], key: "x" };

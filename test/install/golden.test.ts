@@ -8,7 +8,6 @@ import { inRepository } from "../support/repository.ts";
 import { makeInstallPlace, node, script } from "./install-place.ts";
 
 const cases = clients.flatMap((client) => {
-  if (client.isList) return [];
   const scopes: Scope[] = [];
   if (Object.keys(client.user).length > 0) scopes.push("user");
   if (client.project !== undefined) scopes.push("project");

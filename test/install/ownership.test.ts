@@ -213,30 +213,6 @@ test("an inline container is refused with the entry to paste, without its secret
   });
 });
 
-test("an entry for a client that keeps servers in an array of TOML is shown to paste", async () => {
-  const text = '[[mcp_servers]]\nname = "theirs"\ncommand = "a"\n';
-  const place = makeInstallPlace({ "home/.vibe/config.toml": text });
-  const refusal = (hint: RegExp) => ({
-    code: "ClientConfigUnwritable",
-    problem: { hint: expect.stringMatching(hint) },
-  });
-  const output = ["[[mcp_servers]]", 'transport = "stdio"', 'name = "mine"', expect.anything()];
-  await expect(place.install("vibe", "mine", { env: ["A=s3cret"] })).rejects.toMatchObject({
-    problem: {
-      hint: expect.stringContaining("add the lines above"),
-      args: { output: [...output, expect.anything(), 'env = { A = "***" }'] },
-    },
-  });
-  expect(await place.uninstall("vibe", "theirs")).toMatchObject({ changed: false });
-  const file = join(place.home, ".vibe/config.toml");
-  expect(read(file)).toBe(text);
-  const added = `args = ${JSON.stringify([script, "start", "mine", "--cwd", place.project])}`;
-  const entry = `transport = "stdio"\nname = "mine"\ncommand = ${JSON.stringify(node)}\n${added}\n`;
-  writeFileSync(file, `${text}\n[[mcp_servers]]\n${entry}`);
-  expect(await place.install("vibe", "mine")).toMatchObject({ changed: false, diff: "" });
-  await expect(place.uninstall("vibe", "mine")).rejects.toMatchObject(refusal(/remove "mine"/));
-});
-
 test("a link to a folder of the project whose name starts with two dots stays inside it", async () => {
   const place = makeInstallPlace({ "project/..ai/mcp.json": "{}" });
   symlinkSync(join(place.project, "..ai"), join(place.project, ".cursor"));

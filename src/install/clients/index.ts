@@ -42,7 +42,7 @@ export interface ClientRecord {
   container: readonly string[];
   /** The keys of a newer form of the config, used if a file has them. */
   newerContainer?: readonly string[];
-  /** Entries are in an array of TOML, which the user edits by hand. */
+  /** Entries are in an array and have their key as `name`. */
   isList?: true;
   shape: EntryShape;
   /** How a value refers to an environment variable; `NAME` stands for its name. */
@@ -289,7 +289,7 @@ export const clients: readonly ClientRecord[] = [
   client("mistral-vibe vibe", "Mistral Vibe", "rulesync", {
     files: ".vibe/config.toml",
     isList: true,
-    shape: { ...transportShape, name: "name" },
+    shape: transportShape,
   }),
   client("opencode open-code", "OpenCode", "docs, add-mcp, rulesync, real client", {
     files: ["{config}/opencode/opencode.json[c]", "./opencode.json[c] or ./.opencode/opencode.json[c]"],

@@ -58,6 +58,7 @@ export function findSigns(client: ClientRecord, host: Host): string[] {
   return client.signs.flatMap((sign) => expandPath(sign, host, "") ?? []);
 }
 
+/** A known client with its files. */
 export type ListedClient = Awaited<ReturnType<typeof listClients>>["clients"][number];
 
 /** All known clients with their files, and whether they are installed. Reads no config. */

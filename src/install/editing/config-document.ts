@@ -7,7 +7,8 @@ import { attempt } from "../../files/file-errors.ts";
 import { failure } from "../../problems/index.ts";
 import { hideEntry } from "../secrets.ts";
 import {
-  type ConfigFormatName,
+  type ConfigEditor,
+  type EditedFormat,
   type EntryPlace,
   type JsonRecord,
   type JsonValue,
@@ -15,7 +16,7 @@ import {
   toPlain,
 } from "./config-format.ts";
 import { jsonEditor } from "./json-editor.ts";
-import { tomlEditor } from "./toml-editor.ts";
+import { createTomlEditor } from "./toml-editor.ts";
 import { yamlEditor } from "./yaml-editor.ts";
 
 const byteOrderMark = /^\uFEFF?/;
@@ -31,6 +32,7 @@ export function entriesOf(value: unknown): [string, unknown][] {
 
 /** A value without an entry, and without the containers that are empty then, which formats write in different ways. */
 function without(value: unknown, [key = "", ...below]: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.filter((entry) => !isRecord(entry) || entry.name !== key);
   if (!isRecord(value) || !Object.hasOwn(value, key)) return value;
   const { [key]: inner, ...rest } = value;
   const kept = below.length === 0 ? undefined : without(inner, below);
@@ -39,7 +41,13 @@ function without(value: unknown, [key = "", ...below]: readonly string[]): unkno
 
 const countComments = (text: string) => text.match(/#|\/[/*]/g)?.length ?? 0;
 
-const editors = { json: jsonEditor, jsonc: jsonEditor, toml: tomlEditor, yaml: yamlEditor } as const;
+const editors: Readonly<Record<EditedFormat, ConfigEditor>> = {
+  json: jsonEditor,
+  jsonc: jsonEditor,
+  toml: createTomlEditor(false),
+  tomlList: createTomlEditor(true),
+  yaml: yamlEditor,
+};
 
 /**
  * A parsed config. An edit returns a new one in which only the entry differs; `undefined` if the layout does not allow that.
@@ -49,10 +57,10 @@ export class ConfigDocument {
   readonly text: string;
   readonly root: Record<string, unknown>;
   readonly #file: string;
-  readonly #format: ConfigFormatName;
+  readonly #format: EditedFormat;
   readonly #parsed: ParsedConfig;
 
-  constructor(file: string, format: ConfigFormatName, text: string) {
+  constructor(file: string, format: EditedFormat, text: string) {
     this.#file = file;
     this.#format = format;
     this.text = text;
@@ -70,6 +78,10 @@ export class ConfigDocument {
     this.root = value;
   }
 
+  get #isList(): boolean {
+    return editors[this.#format].isList === true;
+  }
+
   #malformed(reason: string, offset?: number) {
     const file = this.#file;
     const place = offset === undefined ? {} : positionAt(this.text.replace(byteOrderMark, ""), offset);
@@ -78,7 +90,10 @@ export class ConfigDocument {
 
   /** The entries of a container by their keys. */
   entries(container: readonly string[]): Map<string, unknown> {
-    return new Map(entriesOf(valueAt(this.root, container)));
+    const value = valueAt(this.root, container);
+    if (!this.#isList) return new Map(isRecord(value) ? Object.entries(value) : []);
+    const list = Array.isArray(value) ? value : [];
+    return new Map(list.filter(isRecord).map(({ name, ...entry }) => [String(name), entry]));
   }
 
   get({ container, key }: EntryPlace): unknown {
@@ -86,8 +101,9 @@ export class ConfigDocument {
       const path = container.slice(0, index + 1);
       const value = valueAt(this.root, path);
       if (value === undefined || value === null) break;
-      if (isRecord(value)) continue;
-      const fault = `must be an object, but it is ${describeType(value)}`;
+      const isInList = this.#isList && path.length === container.length;
+      if (isInList ? Array.isArray(value) : isRecord(value)) continue;
+      const fault = `must be ${isInList ? "an array" : "an object"}, but it is ${describeType(value)}`;
       throw this.#malformed(`its ${JSON.stringify(name)} ${fault}`, this.#parsed.offsetOf(path));
     }
     return this.entries(container).get(key);
@@ -140,11 +156,7 @@ export interface EntryChange {
 }
 
 /** Without secrets and without the rest of the file; empty if nothing changes. */
-export function formatEntryDiff(
-  file: string,
-  format: ConfigFormatName,
-  changes: readonly EntryChange[],
-): string {
+export function formatEntryDiff(file: string, format: EditedFormat, changes: readonly EntryChange[]): string {
   const write = (place: EntryPlace, entry: JsonRecord | undefined, former?: JsonRecord) =>
     entry === undefined ? "" : `${editors[format].write(place, hideEntry(entry, former))}\n`;
   const texts = changes.map(({ place, before }) => write(place, before));
@@ -158,7 +170,7 @@ export function formatEntryDiff(
  */
 export function editEntries(
   file: string,
-  format: ConfigFormatName,
+  format: EditedFormat,
   text: string | undefined,
   decide: (config: ConfigDocument) => readonly EntryChange[],
 ) {

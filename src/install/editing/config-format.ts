@@ -1,6 +1,8 @@
 import { isRecord } from "../../data/parse-json.ts";
 
 export type ConfigFormatName = "json" | "jsonc" | "toml" | "yaml";
+/** `tomlList`: TOML in which containers are arrays whose entries have their keys as `name`. */
+export type EditedFormat = ConfigFormatName | "tomlList";
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 export type JsonRecord = { [key: string]: JsonValue };
@@ -11,6 +13,7 @@ export interface EntryPlace {
 }
 
 export interface ConfigEditor {
+  isList?: boolean;
   /** An entry as text, as in a new file and without a line end. */
   write(place: EntryPlace, entry: JsonRecord): string;
   /** An entry on one line, as it can be pasted into a container. */

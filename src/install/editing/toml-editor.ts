@@ -1,5 +1,6 @@
 import { parse, TomlError } from "smol-toml";
 import { DataSyntaxError } from "../../data/parse-json.ts";
+import { valueAt } from "../../extension-schema/pointer.ts";
 import { attempt } from "../../files/file-errors.ts";
 import {
   beforeLineEnd,
@@ -30,6 +31,7 @@ const writePairs = (value: JsonRecord) =>
 /** A header and the lines below it, without blank lines and comments at the end. */
 interface Section {
   path: string[];
+  isElement: boolean;
   start: number;
   end: number;
 }
@@ -48,7 +50,8 @@ function findSections(text: string): Section[] {
     const [, written = ""] = line;
     const start = line.index;
     const header = written.startsWith("[") ? attempt(() => parse(written)) : undefined;
-    if (header !== undefined) sections.push({ path: pathOf(header), start, end: start });
+    if (header !== undefined)
+      sections.push({ path: pathOf(header), isElement: written.startsWith("[["), start, end: start });
     const last = sections.at(-1);
     if (last !== undefined && written !== "" && !written.startsWith("#")) last.end = endOfLine(text, start);
   }
@@ -75,32 +78,52 @@ function parseText(text: string): unknown {
   }
 }
 
-function writeTable({ container, key }: EntryPlace, entry: JsonRecord, lineEnd: string): string {
-  const path = [...container, key].map(writeKey).join(".");
-  return [`[${path}]`, ...writePairs(entry)].join(lineEnd);
+/** `isList`: containers are arrays of tables that have their keys as `name`. */
+export function createTomlEditor(isList: boolean): ConfigEditor {
+  const writeTable = ({ container, key }: EntryPlace, entry: JsonRecord, lineEnd: string) => {
+    const path = [...container, ...(isList ? [] : [key])].map(writeKey).join(".");
+    const [header, pairs] = isList ? [`[[${path}]]`, { name: key, ...entry }] : [`[${path}]`, entry];
+    return [header, ...writePairs(pairs)].join(lineEnd);
+  };
+  return {
+    isList,
+    write: (place, entry) => writeTable(place, entry, "\n"),
+    writeInline: (key, entry) => `${writeKey(key)} = ${writeValue(isList ? { name: key, ...entry } : entry)}`,
+    open(text) {
+      const sections = findSections(text);
+      const lineEnd = findLineEnd(text);
+      const findOwn = ({ container, key }: EntryPlace) => {
+        let name: unknown;
+        return sections.filter(({ path, isElement, start, end }) => {
+          if (!startsWith(path, container)) return false;
+          if (!isList) return path[container.length] === key;
+          const isFirst = isElement && path.length === container.length;
+          if (isFirst)
+            name = valueAt(
+              attempt(() => parse(text.slice(start, end))),
+              [...container, 0, "name"],
+            );
+          return name === key;
+        });
+      };
+      const remove = (own: readonly Section[]) => own.reduceRight(cut, text);
+      return {
+        value: parseText(text),
+        offsetOf: (path) => sections.find((section) => startsWith(section.path, path))?.start ?? 0,
+        edit(place, entry) {
+          const own = findOwn(place);
+          const [first, ...rest] = own;
+          // Of several entries with one name, some may be of somebody else.
+          if (own.filter(({ path }) => path.length === place.container.length).length > 1) return [];
+          if (entry === undefined) return first === undefined ? [] : [remove(own)];
+          const table = writeTable(place, entry as JsonRecord, lineEnd);
+          if (first !== undefined) return [splice(remove(rest), first.start, first.end, table)];
+          if (text.trim() === "") return [table + (text || lineEnd)];
+          // Trailing blanks stay on their line.
+          const at = endOfLine(text, text.trimEnd().length);
+          return [splice(text, at, at, lineEnd + lineEnd + table)];
+        },
+      };
+    },
+  };
 }
-
-export const tomlEditor: ConfigEditor = {
-  write: (place, entry) => writeTable(place, entry, "\n"),
-  writeInline: (key, entry) => `${writeKey(key)} = ${writeValue(entry)}`,
-  open(text) {
-    const sections = findSections(text);
-    const lineEnd = findLineEnd(text);
-    const remove = (own: readonly Section[]) => own.reduceRight(cut, text);
-    return {
-      value: parseText(text),
-      offsetOf: (path) => sections.find((section) => startsWith(section.path, path))?.start ?? 0,
-      edit(place, entry) {
-        const own = sections.filter(({ path }) => startsWith(path, [...place.container, place.key]));
-        const [first, ...rest] = own;
-        if (entry === undefined) return first === undefined ? [] : [remove(own)];
-        const table = writeTable(place, entry as JsonRecord, lineEnd);
-        if (first !== undefined) return [splice(remove(rest), first.start, first.end, table)];
-        if (text.trim() === "") return [table + (text || lineEnd)];
-        // Trailing blanks stay on their line.
-        const at = endOfLine(text, text.trimEnd().length);
-        return [splice(text, at, at, lineEnd + lineEnd + table)];
-      },
-    };
-  },
-};
