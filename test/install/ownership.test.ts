@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { findClient } from "../../src/install/clients/index.ts";
 import { ConfigDocument } from "../../src/install/editing/config-document.ts";
 import type { JsonRecord } from "../../src/install/editing/config-format.ts";
-import { makeInstallPlace, node, script } from "./install-place.ts";
+import { makeInstallPlace } from "./install-place.ts";
 
 const server = "acme/jira/project-management";
 const read = (file: string) => readFileSync(file, "utf8");
