@@ -43,7 +43,7 @@ export async function planRemove(names: readonly string[], options: ChangeOption
   };
   return {
     packages,
-    /** Each as discovery found it, or only its name if it is no pack. */
+    /** Each as discovery found it, or only its name if it is not a pack. */
     removed: packages.map((name): DiscoveredPack | { name: string } => {
       const one = found.packs.find(({ pack }) => pack.name === name && !pack.shadowed);
       return one?.pack ?? { name };

@@ -133,7 +133,7 @@ function readMemory(memory: unknown): unknown {
 /** The device with changes. Without a platform, the sizes belong to the platform that is now set. */
 function changeDevice(device: Device | undefined, changes: SessionOptions["device"]) {
   if (changes === undefined) return device;
-  // What is no device replaces the config's, and is checked as it would be there.
+  // Anything else replaces the config's, and is checked as it would be there.
   if (!isRecord(changes)) return changes;
   const { platform = device?.platform } = changes;
   const isOther = device?.platform != null && String(platform).toUpperCase() !== device.platform;

@@ -62,7 +62,7 @@ const preloading = /^(?:-r|--require|--import|--(?:experimental-)?loader)$/;
 
 const scriptFile = /^[^-].*\.[cm]?[jt]s$/;
 
-/** What makes `node` run a string, stdin or a package.json script: what follows is no file to run. */
+/** What makes `node` run a string, stdin or a package.json script: it runs no file then. */
 const withoutScript = /^(?:-|-e|--eval|-p|-pe|--print|--run|-i|--interactive)(?:=|$)/;
 
 /** Finds the `cwd` and the `script` of a subprocess server, a `command` that is a path, and the file that `node` runs. */
