@@ -86,6 +86,16 @@ test.each<[EditedFormat, string, string[]]>([
   expectRoundTrip(opener(format), text, { container, key: "my jira" });
 });
 
+test("an entry of a list takes the place of an empty array, and of no entry without a name", () => {
+  const place = { container: ["mcp_servers"], key: "undefined" };
+  const open = opener("tomlList");
+  const text = textOf(open("mcp_servers = []\na = 1\n").edit(place, { command: "c" }));
+  expect(text).toBe('a = 1\n\n[[mcp_servers]]\nname = "undefined"\ncommand = "c"\n');
+  expect(open('[[mcp_servers]]\ncommand = "c"\n').get(place)).toBeUndefined();
+  const big = '[[mcp_servers]]\nname = "undefined"\nbig = 9007199254740993\n';
+  expect(textOf(open(big).edit(place, { command: "c" })).match(/mcp_servers/g)).toHaveLength(1);
+});
+
 describe("editing any JSON", () => {
   const noise = fc.constantFrom("", " ", "\n", "\n    ", " // c\n", " /* c */ ", "\t");
   /** JSON written in a wild way: comments and blanks wherever they may be. */
@@ -256,6 +266,8 @@ describe("a config that cannot be edited safely", () => {
     ["toml", "mcpServers = {} # none\n"],
     ["toml", 'mcpServers = { x = { command = "a" }, b = {} }\n'],
     ["tomlList", 'mcpServers = [{ name = "x" }, { name = "b" }]\n'],
+    ["tomlList", '[[mcpServers]]\nname = "x"\nb = """\n[note]\n"""\n'],
+    ["tomlList", '[[mcpServers]]\nname = "x"\nb = [\n ["a"]\n]\n'],
     ["tomlList", '[[mcpServers]]\nname = "x"\ncommand = "b"\n\n[[mcpServers]]\nname = "x"\n'],
   ] as const)("an edit of %s whose layout the editor does not handle is rejected: %s", (format, text) => {
     const open = opener(format);

@@ -24,15 +24,22 @@ const byteOrderMark = /^\uFEFF?/;
 const isEmptyValue = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === "object" && Object.keys(value).length === 0);
 
+const isNamed = (entry: unknown): entry is { name: string } =>
+  isRecord(entry) && typeof entry.name === "string";
+
 /** The entries of an object, or of an array whose entries have their keys as `name`. */
 export function entriesOf(value: unknown): [string, unknown][] {
   if (!Array.isArray(value)) return isRecord(value) ? Object.entries(value) : [];
-  return value.filter(isRecord).map((entry) => [String(entry.name), entry]);
+  return value.filter(isNamed).map((entry) => [entry.name, entry]);
 }
 
 /** A value without an entry, and without the containers that are empty then, which formats write in different ways. */
 function without(value: unknown, [key = "", ...below]: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.filter((entry) => !isRecord(entry) || entry.name !== key);
+  if (Array.isArray(value)) {
+    // One entry: another of its name is not the one that was edited.
+    const last = value.findLastIndex((entry) => isNamed(entry) && entry.name === key);
+    return value.filter((_, index) => index !== last);
+  }
   if (!isRecord(value) || !Object.hasOwn(value, key)) return value;
   const { [key]: inner, ...rest } = value;
   const kept = below.length === 0 ? undefined : without(inner, below);
@@ -93,7 +100,7 @@ export class ConfigDocument {
     const value = valueAt(this.root, container);
     if (!this.#isList) return new Map(isRecord(value) ? Object.entries(value) : []);
     const list = Array.isArray(value) ? value : [];
-    return new Map(list.filter(isRecord).map(({ name, ...entry }) => [String(name), entry]));
+    return new Map(list.filter(isNamed).map(({ name, ...entry }) => [name, entry]));
   }
 
   get({ container, key }: EntryPlace): unknown {

@@ -88,7 +88,8 @@ export function createTomlEditor(isList: boolean): ConfigEditor {
   return {
     isList,
     write: (place, entry) => writeTable(place, entry, "\n"),
-    writeInline: (key, entry) => `${writeKey(key)} = ${writeValue(isList ? { name: key, ...entry } : entry)}`,
+    writeInline: (key, entry) =>
+      isList ? writeValue({ name: key, ...entry }) : `${writeKey(key)} = ${writeValue(entry)}`,
     open(text) {
       const sections = findSections(text);
       const lineEnd = findLineEnd(text);
@@ -100,7 +101,7 @@ export function createTomlEditor(isList: boolean): ConfigEditor {
           const isFirst = isElement && path.length === container.length;
           if (isFirst)
             name = valueAt(
-              attempt(() => parse(text.slice(start, end))),
+              attempt(() => parseText(text.slice(start, end))),
               [...container, 0, "name"],
             );
           return name === key;
@@ -118,10 +119,17 @@ export function createTomlEditor(isList: boolean): ConfigEditor {
           if (entry === undefined) return first === undefined ? [] : [remove(own)];
           const table = writeTable(place, entry as JsonRecord, lineEnd);
           if (first !== undefined) return [splice(remove(rest), first.start, first.end, table)];
-          if (text.trim() === "") return [table + (text || lineEnd)];
-          // Trailing blanks stay on their line.
-          const at = endOfLine(text, text.trimEnd().length);
-          return [splice(text, at, at, lineEnd + lineEnd + table)];
+          // An empty array, which Mistral Vibe writes at first, excludes tables.
+          const empty = new RegExp(
+            `^[ \\t]*${place.container.join(".")}[ \\t]*=[ \\t]*\\[[ \\t]*\\][ \\t]*\\r?\\n`,
+            "m",
+          );
+          return (isList ? [text, text.replace(empty, "")] : [text]).map((whole) => {
+            if (whole.trim() === "") return table + (whole || lineEnd);
+            // Trailing blanks stay on their line.
+            const at = endOfLine(whole, whole.trimEnd().length);
+            return splice(whole, at, at, lineEnd + lineEnd + table);
+          });
         },
       };
     },
