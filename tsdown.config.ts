@@ -71,7 +71,7 @@ const commandFiles = [
   // What inspection and validation share with sessions: the small modules, as the large ones are not always used.
   {
     name: "shared",
-    test: modules("(?:data|extension-schema|inspection|qualified-names)/[\\w-]+"),
+    test: modules("(?:data|extension-schema|inspection|qualified-names)/(?!question-schema)[\\w-]+"),
     maxModuleSize: 5000,
   },
   { name: "session", test: modules("(?:session(?:/[\\w-]+)?|cli/session/[\\w-]+|lock/[\\w-]+)") },

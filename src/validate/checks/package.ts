@@ -40,9 +40,12 @@ export function explainInvalidName(name: unknown): string | undefined {
   return 'it must have 1 to 214 characters from a-z, 0-9, ".", "_" and "-", starting with a letter or digit';
 }
 
+/** What most versions are: to load semver takes as long as twenty checks. */
+const plainVersion = /^(?:0|[1-9]\d{0,8})(?:\.(?:0|[1-9]\d{0,8})){2}$/;
+
 function explainInvalidVersion(version: unknown): string | undefined {
   if (typeof version !== "string") return `it is ${describeType(version)}`;
-  return valid(version) === null ? "it is not a semver version" : undefined;
+  return plainVersion.test(version) || valid(version) !== null ? undefined : "it is not a semver version";
 }
 
 /** Checks that npm accepts the name and the version. Reports private packages, which npm does not publish. */
