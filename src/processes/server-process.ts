@@ -173,9 +173,7 @@ class Lifeline {
   #watcher: ChildProcess | undefined;
   #restarts = 0;
 
-  /** Starts the watcher in advance, so that `hold` takes effect immediately after a start. */
-  prepare(): void {
-    if (this.#watcher !== undefined) return;
+  #watch(): void {
     // A shell takes a millisecond and a megabyte to start; a Node process takes forty of each.
     const watcher = attempt(() =>
       spawn("/bin/sh", ["-c", lifelineScript, "sh", ...Array.from(this.#groups, String)], {
@@ -195,20 +193,21 @@ class Lifeline {
       if (this.#watcher !== watcher) return;
       this.#watcher = undefined;
       // The watcher was killed.
-      if (this.#groups.size > 0 && this.#restarts++ < mostRestarts) this.prepare();
+      if (this.#groups.size > 0 && this.#restarts++ < mostRestarts) this.#watch();
     };
     watcher?.on("error", onEnd).on("exit", onEnd);
   }
 
   hold(group: number): void {
-    this.prepare();
     this.#groups.add(group);
-    this.#watcher?.stdin?.write(`+ ${group}\n`);
+    if (this.#watcher === undefined) this.#watch();
+    else this.#watcher.stdin?.write(`+ ${group}\n`);
   }
 
-  /** Forgets a group that has ended or was never started. Without groups, the watcher ends. */
-  release(group?: number): void {
-    if (group !== undefined && this.#groups.delete(group)) this.#watcher?.stdin?.write(`- ${group}\n`);
+  /** Forgets a group that has ended. Without groups, the watcher ends. */
+  release(group: number): void {
+    this.#groups.delete(group);
+    this.#watcher?.stdin?.write(`- ${group}\n`);
     if (this.#groups.size > 0) return;
     this.#watcher?.stdin?.end();
     this.#watcher = undefined;
@@ -252,31 +251,32 @@ function supervise(
       : createPosixGroup(pid, isLeaderAlive);
   lifeline?.hold(pid);
   let termAt = Number.POSITIVE_INFINITY;
-  let killAt = Number.POSITIVE_INFINITY;
   let termMs = Number.POSITIVE_INFINITY;
   let ending: Promise<void> | undefined;
+  /** Whether the group lives until the step `isOver`, which a later call may shorten. */
+  const outlives = async (isOver: (elapsedMs: number) => boolean): Promise<boolean> => {
+    const start = performance.now();
+    while (group.isAlive()) {
+      if (isOver(performance.now() - start)) return true;
+      await (isLeaderAlive() ? Promise.race([exited, sleep(pollMs)]) : sleep(pollMs));
+    }
+    return false;
+  };
   const endGroup = async () => {
     stdin.end();
     if (child.connected) child.disconnect();
-    let step: "input" | GroupSignal = "input";
-    let giveUpAt = Number.POSITIVE_INFINITY;
-    let isHasty = false;
-    while (group.isAlive()) {
+    let hastyAt = Number.POSITIVE_INFINITY;
+    const isStubborn = await outlives(() => {
       const now = performance.now();
-      if (haste?.aborted && !isHasty) {
-        isHasty = true;
-        termAt = Math.min(termAt, now + hastyInputMs);
+      if (haste?.aborted) hastyAt = Math.min(hastyAt, now + hastyInputMs);
+      return now >= Math.min(termAt, hastyAt) || !isLeaderAlive();
+    });
+    if (isStubborn) {
+      group.signal("SIGTERM");
+      if (await outlives((elapsedMs) => elapsedMs >= termMs)) {
+        group.signal("SIGKILL");
+        await outlives((elapsedMs) => elapsedMs >= killMs);
       }
-      if (step === "input" && (now >= termAt || !isLeaderAlive())) {
-        step = "SIGTERM";
-        killAt = now + termMs;
-        group.signal(step);
-      } else if (step === "SIGTERM" && now >= killAt) {
-        step = "SIGKILL";
-        giveUpAt = now + killMs;
-        group.signal(step);
-      } else if (now >= giveUpAt) break;
-      await (isLeaderAlive() ? Promise.race([exited, sleep(pollMs)]) : sleep(pollMs));
     }
     lifeline?.release(pid);
   };
@@ -284,7 +284,6 @@ function supervise(
   const end = (durations: EndDurations) => {
     termMs = Math.min(termMs, durations.termMs);
     termAt = Math.min(termAt, performance.now() + durations.inputMs);
-    killAt = Math.min(killAt, termAt + termMs);
     ending ??= endGroup();
     return ending;
   };
@@ -301,7 +300,6 @@ export function createProcessPort(options: ProcessPortOptions = {}): ProcessPort
   const lifeline = isWindows ? undefined : new Lifeline();
   return {
     async start(launch) {
-      lifeline?.prepare();
       try {
         const program = findProgramHere(launch);
         if (program === undefined) throw Object.assign(new Error(), { code: "ENOENT" });
@@ -316,7 +314,6 @@ export function createProcessPort(options: ProcessPortOptions = {}): ProcessPort
         await once(child, "spawn");
         return supervise(child, launch, lifeline, options);
       } catch (error) {
-        lifeline?.release();
         throw new Error(describeSpawnError(error as NodeJS.ErrnoException, launch));
       }
     },

@@ -1,57 +1,43 @@
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-interface LineListeners {
-  onLine(line: Buffer): void;
-  onTooLong(): void;
-}
-
 /**
- * Splits a stream of bytes into lines, without their ends (LF or CRLF), and holds at most `limitBytes` of an unfinished
- * line. A longer line is dropped: `onTooLong` is called once as soon as it exceeds the limit.
+ * Splits a stream of bytes, which the returned function takes, into lines without their ends (LF or CRLF), and holds at most
+ * `limitBytes` of an unfinished line. A longer line is dropped: `onTooLong` is called once as soon as it exceeds the limit.
  */
-export class LineDecoder {
-  readonly #limitBytes: number;
-  readonly #listeners: LineListeners;
-  #parts: Buffer[] = [];
-  #length = 0;
-  #isSkipping = false;
-
-  constructor(limitBytes: number, listeners: LineListeners) {
-    this.#limitBytes = limitBytes;
-    this.#listeners = listeners;
-  }
-
-  push(chunk: Buffer): void {
+export function createLineDecoder(
+  limitBytes: number,
+  onLine: (line: Buffer) => void,
+  onTooLong: () => void,
+): (chunk: Buffer) => void {
+  let parts: Buffer[] = [];
+  /** Of the line so far, also if it is dropped. */
+  let length = 0;
+  const add = (part: Buffer) => {
+    const before = length;
+    length += part.length;
+    if (length <= limitBytes) {
+      if (part.length > 0) parts.push(part);
+    } else if (before <= limitBytes) {
+      parts = [];
+      onTooLong();
+    }
+  };
+  const finish = () => {
+    const [part = Buffer.alloc(0)] = parts;
+    const line = parts.length > 1 ? Buffer.concat(parts) : part;
+    const isWhole = length <= limitBytes;
+    parts = [];
+    length = 0;
+    if (isWhole) onLine(line.at(-1) === carriageReturn ? line.subarray(0, -1) : line);
+  };
+  return (chunk) => {
     let start = 0;
-    for (;;) {
-      const end = chunk.indexOf(newline, start);
-      this.#add(chunk.subarray(start, end === -1 ? chunk.length : end));
-      if (end === -1) return;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      add(chunk.subarray(start, end));
       start = end + 1;
-      this.#finish();
+      finish();
     }
-  }
-
-  #add(part: Buffer): void {
-    if (this.#isSkipping || part.length === 0) return;
-    this.#length += part.length;
-    if (this.#length <= this.#limitBytes) {
-      this.#parts.push(part);
-      return;
-    }
-    this.#isSkipping = true;
-    this.#parts = [];
-    this.#listeners.onTooLong();
-  }
-
-  #finish(): void {
-    const [part = Buffer.alloc(0)] = this.#parts;
-    const line = this.#parts.length > 1 ? Buffer.concat(this.#parts) : part;
-    const isWhole = !this.#isSkipping;
-    this.#parts = [];
-    this.#length = 0;
-    this.#isSkipping = false;
-    if (isWhole) this.#listeners.onLine(line.at(-1) === carriageReturn ? line.subarray(0, -1) : line);
-  }
+    add(chunk.subarray(start));
+  };
 }

@@ -6,7 +6,7 @@ import { isRecord } from "../../data/parse-json.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { failure, formatSize, printable, TrailblazeError } from "../../problems/index.ts";
 import { whenAborted } from "../../runtime/abort-listeners.ts";
-import { LineDecoder } from "../../runtime/line-decoder.ts";
+import { createLineDecoder } from "../../runtime/line-decoder.ts";
 import { createRedactor, type Redactor } from "../../runtime/redact.ts";
 import { clock } from "../../runtime/time-limit.ts";
 import { claimedRevision, RpcError } from "../client-message.ts";
@@ -349,27 +349,25 @@ class RemoteCarrier implements Carrier {
     const refuse = () => {
       throw new RpcError(`it sent a message of more than ${formatSize(frameBytes)}`);
     };
-    const decoder = new LineDecoder(frameBytes, {
-      onLine: (line) => {
-        size = line.length === 0 ? 0 : size + line.length;
-        if (size > frameBytes) refuse();
-        // Each byte is a character, and of the bytes beyond ASCII none matters.
-        const text = line.toString("latin1");
-        lines += exchange.isStream ? `${text.replace(/^data:.*/, markText)}\n` : markText(text);
-      },
-      onTooLong: refuse,
-    });
+    const onLine = (line: Buffer) => {
+      size = line.length === 0 ? 0 : size + line.length;
+      if (size > frameBytes) refuse();
+      // Each byte is a character, and of the bytes beyond ASCII none matters.
+      const text = line.toString("latin1");
+      lines += exchange.isStream ? `${text.replace(/^data:.*/, markText)}\n` : markText(text);
+    };
+    const decode = createLineDecoder(frameBytes, onLine, refuse);
     try {
       for await (const chunk of body ?? []) {
         this.bytesRead += chunk.length;
         // A whole answer is one line, however many its white space makes.
         const line = exchange.isStream ? chunk : chunk.map((byte: number) => (byte === 0x0a ? 0x20 : byte));
-        decoder.push(Buffer.from(line.buffer, line.byteOffset, line.byteLength));
+        decode(Buffer.from(line.buffer, line.byteOffset, line.byteLength));
         if (lines !== "") yield Buffer.from(lines, "latin1");
         lines = "";
       }
       // The rest of a stream that was cut is no event.
-      if (!exchange.isStream) decoder.push(Buffer.from("\n"));
+      if (!exchange.isStream) decode(Buffer.from("\n"));
       yield Buffer.from(lines, "latin1");
     } catch (error) {
       const isOurs = error instanceof RpcError || isAbort(error);

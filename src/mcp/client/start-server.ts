@@ -4,7 +4,7 @@ import { attempt } from "../../files/file-errors.ts";
 import { failure, formatSize } from "../../problems/index.ts";
 import { type EndDurations, endDurations, type ProcessPort } from "../../processes/server-process.ts";
 import { atMost } from "../../runtime/abort-listeners.ts";
-import { LineDecoder } from "../../runtime/line-decoder.ts";
+import { createLineDecoder } from "../../runtime/line-decoder.ts";
 import { keepOutput, readToEnd } from "../../runtime/process-output.ts";
 import { createRedactor } from "../../runtime/redact.ts";
 import { type Carrier, Server } from "./server.ts";
@@ -97,16 +97,15 @@ export async function startServer(
     for (const message of Array.isArray(value) ? value : [value])
       if (isOpen && carrier.onmessage?.(message) === false) onNoise(line);
   };
-  const decoder = new LineDecoder(limits.frameBytes, {
-    onLine,
-    onTooLong: () => breakOff(`it sent a message of more than ${formatSize(limits.frameBytes)}`),
-  });
+  const decode = createLineDecoder(limits.frameBytes, onLine, () =>
+    breakOff(`it sent a message of more than ${formatSize(limits.frameBytes)}`),
+  );
   stdout.on("data", (chunk: Buffer) => {
     carrier.bytesRead += chunk.length;
-    if (isOpen) decoder.push(chunk);
+    if (isOpen) decode(chunk);
   });
   // What it wrote last may have no line end.
-  stdout.on("end", () => decoder.push(Buffer.from("\n")));
+  stdout.on("end", () => decode(Buffer.from("\n")));
   // Its exit, which usually follows, is the better reason.
   const breakOffSoon = (reason: string) => {
     const timer = setTimeout(breakOff, silentMs, reason).unref();

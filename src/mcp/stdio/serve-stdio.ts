@@ -4,7 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import { isSpecType, type Transport } from "@modelcontextprotocol/server";
 import { stringifyExactly } from "../../data/exact-integers.ts";
 import { atMost } from "../../runtime/abort-listeners.ts";
-import { LineDecoder } from "../../runtime/line-decoder.ts";
+import { createLineDecoder } from "../../runtime/line-decoder.ts";
 import {
   cancelledIdOf,
   parseMessage,
@@ -81,8 +81,8 @@ export async function serveStdio(
       if (cancelled !== undefined && open.delete(cancelled)) settle();
     });
   };
-  const lines = new LineDecoder(maxLineBytes, { onLine: takeLine, onTooLong() {} });
-  const read = (chunk: Buffer | string) => lines.push(Buffer.from(chunk));
+  const decode = createLineDecoder(maxLineBytes, takeLine, () => {});
+  const read = (chunk: Buffer | string) => decode(Buffer.from(chunk));
   const onInputEnd = () => {
     begun ??= onFirst();
     void end("input");
