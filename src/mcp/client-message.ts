@@ -80,6 +80,12 @@ export const subscriptionOf = (message: unknown): RequestId | undefined =>
     ? asId(own(own(own(message, "params"), "_meta"), "io.modelcontextprotocol/subscriptionId"))
     : undefined;
 
+/** The URIs of resources of which a `subscriptions/listen` asks to hear. */
+export function listenedUris(message: unknown): string[] {
+  const uris = own(own(own(message, "params"), "notifications"), "resourceSubscriptions");
+  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [];
+}
+
 /** The oldest revision whose requests carry everything that they need. Revisions are dates, so they compare as strings. */
 export const modernRevision = "2026-07-28";
 

@@ -35,7 +35,6 @@ import { declaredApps } from "../runtime/apps.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import type { CallScope } from "../session/calls.ts";
 import { skillsExtension } from "../skills/skill-entry.ts";
-import { Subscriptions } from "./resource-watches.ts";
 import type { ClientRequest, GatewayClient, SessionGateway } from "./session-gateway.ts";
 
 export type Era = "legacy" | "modern";
@@ -48,6 +47,8 @@ export interface ServingOptions {
 
 /** How long a user may take to answer a question, in milliseconds. */
 const answerMs = 10 * 60_000;
+/** How many URIs a legacy client may be subscribed to. */
+const mostSubscriptions = 1000;
 /** How many suggestions MCP allows in an answer. */
 const mostSuggestions = 100;
 
@@ -108,6 +109,9 @@ export class ClientServer extends Server {
   readonly #era: Era;
   readonly #sessionId: string | null;
   readonly #options: ServingOptions;
+  /** The ends of what it watches, by what the client asked with: a URI, or the id of a request to listen. */
+  readonly #watched = new Map<unknown, () => void>();
+  readonly #tellUpdated = (uri: string) => void this.sendResourceUpdated({ uri }).catch(ignore);
 
   /** `sessionId`: what tools see as `request.session.id`; `null` for a modern client. */
   constructor(client: GatewayClient, sessionId: string | null, options: ServingOptions) {
@@ -144,18 +148,14 @@ export class ClientServer extends Server {
       this.#complete(params, mcpReq.signal),
     );
     if (this.#era === "legacy") {
-      const subscriptions = this.follow();
-      if (capabilities.resources?.subscribe === true) this.#handleSubscriptions(subscriptions);
+      this.follow();
+      if (capabilities.resources?.subscribe === true) this.#handleSubscriptions();
     }
   }
 
   /** Tells the client of a connection which lists and resources have changed, until it ends. */
-  follow(): Subscriptions {
+  follow(): void {
     const { listeners } = this.#gateway;
-    const subscriptions = new Subscriptions(
-      this.#gateway,
-      (uri) => void this.sendResourceUpdated({ uri }).catch(ignore),
-    );
     // Without a connection, or without an open stream over HTTP, no client is told.
     const tell = (list: ListCapability) =>
       void this.notification({ method: `notifications/${list}/list_changed` }).catch(ignore);
@@ -164,20 +164,32 @@ export class ClientServer extends Server {
     else begin();
     this.onclose = () => {
       listeners.delete(tell);
-      subscriptions.endAll();
+      for (const key of this.#watched.keys()) this.unwatch(key);
     };
-    return subscriptions;
   }
 
-  #handleSubscriptions(subscriptions: Subscriptions): void {
+  /** Tells the client of changes of resources, until `unwatch`. `key`: what it asked with. */
+  watch(key: unknown, uris: readonly string[]): void {
+    this.unwatch(key);
+    this.#watched.set(key, this.#gateway.watches.follow(uris, this.#tellUpdated));
+  }
+
+  unwatch(key: unknown): void {
+    this.#watched.get(key)?.();
+    this.#watched.delete(key);
+  }
+
+  #handleSubscriptions(): void {
     this.#handle("resources/subscribe", "SubscribeRequestParams", ({ uri }) => {
       if (this.#gateway.findResource(this.#client, uri) === undefined) throw this.#notFound(uri);
+      if (!this.#watched.has(uri) && this.#watched.size >= mostSubscriptions)
+        throw badRequest(`A client may have at most ${mostSubscriptions} subscriptions.`);
       // The client may have gone in the meantime.
-      if (this.transport !== undefined) subscriptions.begin(uri);
+      if (this.transport !== undefined) this.watch(uri, [uri]);
       return {};
     });
     this.#handle("resources/unsubscribe", "UnsubscribeRequestParams", ({ uri }) => {
-      subscriptions.end(uri);
+      this.unwatch(uri);
       return {};
     });
   }

@@ -1,13 +1,9 @@
-import { isRecord } from "../data/parse-json.ts";
-import { badRequest } from "../mcp/client-message.ts";
 import type { ResourceRoute } from "../session/items.ts";
 import type { SessionFrame } from "../session/session-frame.ts";
 import type { SessionGateway } from "./session-gateway.ts";
 
-const mostWatches = 1000;
-
-/** How many URIs one client may be subscribed to. */
-const mostSubscriptions = 1000;
+/** How many URIs are followed, of resources or of none yet. */
+const mostWatches = 10_000;
 
 /** What a URI is of: a server, or what the resource of a pack is, of which another one has other contents. */
 const sourceOf = (route: ResourceRoute | undefined): unknown =>
@@ -15,16 +11,19 @@ const sourceOf = (route: ResourceRoute | undefined): unknown =>
     ? route.from.server
     : JSON.stringify([route?.code.item.definition, route?.owner.content]);
 
-/** A followed URI. It takes a place as long as it is of a resource. */
+type Tell = (uri: string) => void;
+
+/** A followed URI. */
 interface Watch {
-  /** Has an own object for each who wants to hear of it. */
-  listeners: Set<{ tell: (uri: string) => void }>;
+  /** Has an own object for each request to follow it. */
+  listeners: Set<{ tell: Tell }>;
   source: unknown;
-  /** Set as long as it has a place. */
-  stop: (() => void) | undefined;
+  stop(): void;
 }
 
-/** Watches a resource once for all who want to hear of it, until the last of them has gone. */
+const ignore = () => {};
+
+/** Watches each resource once for all who want to hear of it, until the last of them has gone. */
 export class ResourceWatches {
   readonly #gateway: SessionGateway;
   readonly #watches = new Map<string, Watch>();
@@ -33,18 +32,27 @@ export class ResourceWatches {
     this.#gateway = gateway;
   }
 
-  /** Calls `tell` after each change, once however often it is added, until the returned function is called. */
-  add(uri: string, tell: (uri: string) => void): () => void {
-    const watch = this.#watches.get(uri) ?? { listeners: new Set(), source: undefined, stop: undefined };
-    const isNew = !this.#watches.has(uri);
-    this.#watches.set(uri, watch);
+  /**
+   * Calls `tell` after each change, once however many requests it is of, until the returned function is called. URIs may be of no
+   * resource yet.
+   */
+  follow(uris: readonly string[], tell: Tell): () => void {
     const listener = { tell };
-    watch.listeners.add(listener);
-    if (isNew) this.#refresh(uri, watch);
+    for (const uri of uris) {
+      const watch = this.#watches.get(uri) ?? this.#begin(uri);
+      if (watch === undefined) {
+        this.#gateway.report(`${uri} and others are not watched: ${mostWatches} resources are`);
+        break;
+      }
+      watch.listeners.add(listener);
+    }
     return () => {
-      if (!watch.listeners.delete(listener) || watch.listeners.size > 0) return;
-      this.#watches.delete(uri);
-      watch.stop?.();
+      for (const uri of uris) {
+        const watch = this.#watches.get(uri);
+        if (!watch?.listeners.delete(listener) || watch.listeners.size > 0) continue;
+        this.#watches.delete(uri);
+        watch.stop();
+      }
     };
   }
 
@@ -53,22 +61,26 @@ export class ResourceWatches {
     for (const [uri, watch] of [...this.#watches]) this.#refresh(uri, watch);
   }
 
+  #begin(uri: string): Watch | undefined {
+    if (this.#watches.size >= mostWatches) return;
+    const watch = { listeners: new Set<{ tell: Tell }>(), source: undefined, stop: ignore };
+    this.#watches.set(uri, watch);
+    this.#refresh(uri, watch);
+    return watch;
+  }
+
   #refresh(uri: string, watch: Watch): void {
     const frame = this.#gateway.current;
     const route = frame?.calls.findResource(frame.state(), uri);
     const before = watch.source;
     watch.source = sourceOf(route);
     if (before === watch.source) return;
-    watch.stop?.();
-    watch.stop = undefined;
+    watch.stop();
     const changed = () => {
       for (const tell of new Set(Array.from(watch.listeners, (listener) => listener.tell))) tell(uri);
     };
     if (before !== undefined) changed();
-    if (frame === undefined || route === undefined) return;
-    const places = [...this.#watches.values()].filter(({ stop }) => stop !== undefined).length;
-    if (places >= mostWatches) this.#gateway.report(`${uri} is not watched: ${mostWatches} resources are`);
-    else watch.stop = this.#start(frame, route, uri, changed);
+    watch.stop = frame && route ? this.#start(frame, route, uri, changed) : ignore;
   }
 
   #start(frame: SessionFrame, route: ResourceRoute, uri: string, changed: () => void): () => void {
@@ -80,9 +92,9 @@ export class ResourceWatches {
       return route.from.server.watchResource(route.id, changed, isRefused);
     }
     const { owner, code } = route;
-    if (code.watch === undefined) return () => {};
+    if (code.watch === undefined) return ignore;
     // Its code may be replaced while no call uses it.
-    const release = owner.content === undefined ? () => {} : frame.processes.holdCode(owner);
+    const release = owner.content === undefined ? ignore : frame.processes.holdCode(owner);
     const stop = new AbortController();
     const request = { state: frame.state(), scope: this.#gateway.sessionScope() };
     frame.calls.watch(route, request, stop.signal, changed).catch((error) => {
@@ -92,60 +104,6 @@ export class ResourceWatches {
     return () => {
       stop.abort(new DOMException("No client is subscribed any more.", "AbortError"));
       release();
-    };
-  }
-}
-
-/** The resources of which a client hears, by what it asked with: a URI, or a request to listen. */
-export class Subscriptions {
-  readonly #watches: ResourceWatches;
-  readonly #updated: (uri: string) => void;
-  readonly #ends = new Map<unknown, () => void>();
-
-  constructor({ watches }: SessionGateway, updated: (uri: string) => void) {
-    this.#watches = watches;
-    this.#updated = updated;
-  }
-
-  begin(uri: string): void {
-    if (!this.#ends.has(uri) && this.#ends.size >= mostSubscriptions)
-      throw badRequest(`A client may have at most ${mostSubscriptions} subscriptions.`);
-    this.#follow(uri, [uri]);
-  }
-
-  #follow(key: unknown, uris: readonly string[]): void {
-    this.end(key);
-    const ends = uris.map((uri) => this.#watches.add(uri, this.#updated));
-    this.#ends.set(key, () => {
-      for (const end of ends) end();
-    });
-  }
-
-  end(key: unknown): void {
-    this.#ends.get(key)?.();
-    this.#ends.delete(key);
-  }
-
-  endAll(): void {
-    for (const key of [...this.#ends.keys()]) this.end(key);
-  }
-
-  /**
-   * Begins what a `subscriptions/listen` asks, also for URIs of no resource yet. Returns the message with only the URIs that are
-   * followed, so that the SDK acknowledges no others. The SDK limits how many requests listen.
-   */
-  listen<Message extends object>(key: unknown, message: Message): Message {
-    const params = isRecord(message) && isRecord(message.params) ? message.params : {};
-    const { notifications } = params;
-    if (!isRecord(notifications) || !Array.isArray(notifications.resourceSubscriptions)) return message;
-    const uris = [...new Set(notifications.resourceSubscriptions)].slice(0, mostSubscriptions);
-    this.#follow(
-      key,
-      uris.filter((uri) => typeof uri === "string"),
-    );
-    return {
-      ...message,
-      params: { ...params, notifications: { ...notifications, resourceSubscriptions: uris } },
     };
   }
 }

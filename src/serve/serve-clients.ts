@@ -11,13 +11,13 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { markIntegers, unmarkText } from "../data/exact-integers.ts";
 import { formatJson } from "../data/json-values.ts";
-import { isRecord } from "../data/parse-json.ts";
 import type { ListCapability } from "../mcp/client/server-lists.ts";
 import {
   badRequest,
   cancelledIdOf,
   claimedRevision,
   isOfModernClient,
+  listenedUris,
   methodOf,
   modernRevision,
   requestIdOf,
@@ -33,7 +33,6 @@ import {
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { Session } from "../session/session.ts";
 import { ClientServer, type Era, type ServingOptions } from "./mcp-server.ts";
-import { Subscriptions } from "./resource-watches.ts";
 import { type ClientScope, type GatewayClient, SessionGateway } from "./session-gateway.ts";
 
 const ignore = () => {};
@@ -117,7 +116,7 @@ function createConnection(
   { protocol, ...options }: ServingOptions & { protocol: ServedProtocol },
 ): ProtocolServer {
   /** Of a modern client. */
-  let subscriptions: Subscriptions | undefined;
+  let server: ClientServer | undefined;
   const servers: { close(): Promise<void> }[] = [];
   return {
     async connect(connection) {
@@ -130,19 +129,20 @@ function createConnection(
           start: async () => {},
           close: async () => {},
           send: (message, more) => {
-            if (!("method" in message)) subscriptions?.end(message.id);
+            if (!("method" in message)) server?.unwatch(message.id);
             return connection.send(message, more);
           },
         };
         ends.set(era, end);
         if (era === "modern") {
-          const server = new ClientServer(modern, null, options);
-          subscriptions = server.follow();
-          servers.push(serveStdio(() => server, { legacy: "reject", transport: end }));
+          const pinned = new ClientServer(modern, null, options);
+          pinned.follow();
+          server = pinned;
+          servers.push(serveStdio(() => pinned, { legacy: "reject", transport: end }));
         } else {
-          const server = createLegacy();
-          servers.push(server);
-          void server.connect(end);
+          const legacy = createLegacy();
+          servers.push(legacy);
+          void legacy.connect(end);
         }
         return end;
       };
@@ -166,9 +166,9 @@ function createConnection(
         }
         const end = endOf("modern");
         const cancelled = cancelledIdOf(message);
-        if (cancelled !== undefined) subscriptions?.end(cancelled);
-        const isListening = id !== undefined && method === "subscriptions/listen";
-        end.onmessage?.((isListening && subscriptions?.listen(id, message)) || message, extra);
+        if (cancelled !== undefined) server?.unwatch(cancelled);
+        if (id !== undefined && method === "subscriptions/listen") server?.watch(id, listenedUris(message));
+        end.onmessage?.(message, extra);
       };
       connection.onclose = () => {
         for (const end of ends.values()) end.onclose?.();
@@ -194,17 +194,16 @@ function createHttpServer(client: GatewayClient, options: ServingOptions): Moder
     return Object.assign(new McpServer({ name: "", version: "" }), { server, toolInputSchemaJson });
   };
   const handler = createMcpHandler(create, { legacy: "reject" });
-  const subscriptions = new Subscriptions(gateway, (uri) => handler.notify.resourceUpdated(uri));
+  const tellUpdated = (uri: string) => handler.notify.resourceUpdated(uri);
   const tell = (list: ListCapability) => handler.notify[`${list}Changed`]();
   gateway.listeners.set(tell, client);
   return {
     async answer(request, message, over) {
       const method = methodOf(message);
       if (method === "tools/call") await gateway.opened;
-      if (method !== "subscriptions/listen" || !isRecord(message))
-        return handler.fetch(request, { parsedBody: message });
-      whenAborted(over, () => subscriptions.end(over));
-      return handler.fetch(request, { parsedBody: subscriptions.listen(over, message) });
+      if (method === "subscriptions/listen")
+        whenAborted(over, gateway.watches.follow(listenedUris(message), tellUpdated));
+      return handler.fetch(request, { parsedBody: message });
     },
     close: () => {
       gateway.listeners.delete(tell);

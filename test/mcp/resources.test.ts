@@ -14,9 +14,9 @@ async function createResources() {
   const gateway = new SessionGateway(Promise.resolve(session), () => {});
   gateway.findResource = (_client, uri) =>
     uri === "test://none" ? undefined : async () => ({ contents: [], isStatic: true });
-  gateway.watches.add = (uri, changed) => {
-    watched.set(uri, () => changed(uri));
-    return () => void watched.delete(uri);
+  gateway.watches.follow = (uris, changed) => {
+    for (const uri of uris) watched.set(uri, () => changed(uri));
+    return () => uris.forEach((uri) => void watched.delete(uri));
   };
   return { gateway, watched };
 }
