@@ -10,7 +10,7 @@ import { isBelow } from "../files/inspection-port.ts";
 import { realPathOf } from "../files/node-inspection-port.ts";
 import { makeTemporary, removeTemporary } from "../files/temporary-folders.ts";
 import { failure } from "../problems/problem.ts";
-import { formatSize, printable } from "../problems/text.ts";
+import { formatSize, printable, shorten } from "../problems/text.ts";
 
 /** How a pack's code was confined while it was evaluated; `"data"`: no code was evaluated. */
 export type Confinement = "data" | "permission" | "permission+netns" | "none";
@@ -214,8 +214,9 @@ function positionInStack(stack: string, file: string): Position | undefined {
   for (const name of [`${pathToFileURL(file).href}:`, `${file}:`]) {
     const [, line, before] = (stack.startsWith(name) ? caret.exec(stack) : null) ?? [];
     if (line !== undefined) return { line: Number(line), column: (before ?? "").length + 1 };
-    const [, below, column] = /^(\d{1,7}):(\d{1,7})/.exec(stack.split(name)[1] ?? "") ?? [];
-    if (below !== undefined) return { line: Number(below), column: Number(column) };
+    // At an unexpected end of input, there is only a line.
+    const [, below, column] = /^(\d{1,7})(?::(\d{1,7}))?/.exec(stack.split(name)[1] ?? "") ?? [];
+    if (below !== undefined) return { line: Number(below), ...(column && { column: Number(column) }) };
   }
   return undefined;
 }
@@ -233,17 +234,7 @@ export async function findSyntaxErrorIn(
   run.child.stdin?.end(text);
   const { stderr } = await run.catch((error: { stderr: string }) => error);
   const [, reason] = /^SyntaxError: (.*?)\.?$/m.exec(stderr) ?? [];
-  if (reason === undefined) return undefined;
-  const [, line, before] = caret.exec(stderr) ?? [];
-  if (line !== undefined) return { reason, line: Number(line), column: (before ?? "").length + 1 };
-  // At an unexpected end of input, Node prints a line without a caret.
-  const [, last] = /^\[stdin\]:(\d{1,7})$/m.exec(stderr) ?? [];
-  return last === undefined ? { reason } : { reason, line: Number(last) };
-}
-
-function shorten(text: string, limit = 200): string {
-  const characters = [...printable(text)];
-  return characters.length > limit ? `${characters.slice(0, limit - 1).join("")}…` : characters.join("");
+  return reason === undefined ? undefined : { reason, ...positionInStack(stderr, "[stdin]") };
 }
 
 const missingPackagePattern = /Cannot find (?:package|module) '((?:@[\w.~-]+\/)?\w[\w.~-]*)(?:\/[\w.~/-]*)?'/;
@@ -260,13 +251,13 @@ async function describeFault(
   deadline: number,
 ): Promise<EvaluatedFile> {
   const text = (key: string): string => (typeof fault[key] === "string" ? fault[key] : "");
-  if (text("reason") !== "") return { reason: shorten(text("reason"), 220) };
+  if (text("reason") !== "") return { reason: shorten(printable(text("reason")), 200) };
   const [, commonJs] = usesCommonJs.exec(text("message")) ?? [];
   // Node adds what imports a missing module.
   const written = text("message")
     .replace(/\nRequire stack:.*/s, "")
     .replace(` imported from ${file}`, "");
-  const message = commonJs ?? shorten(written);
+  const message = commonJs ?? shorten(printable(written), 200);
   // A failed link is a SyntaxError, too, and differs only in its message. For modules, Node gives no position.
   const mayBeSyntax = fault.isSyntaxError === true && !message.startsWith("The requested module");
   if (mayBeSyntax && performance.now() < deadline) {

@@ -74,7 +74,9 @@ describe("a definition file that is code", () => {
       "hostile-message.mjs",
       "throw 'a\\u001b]0;title\\u0007\\u202e\\nb' + 'x'.repeat(1e6);",
       {
-        reason: expect.stringMatching(/^it threw: a\\u\{001b\}\]0;title\\u\{0007\}\\u\{202e\} bx{150,170}…$/),
+        reason: expect.stringMatching(
+          /^it threw: a\\u\{001b\}\]0;title\\u\{0007\}\\u\{202e\} bx{150,170}… \(\d+ more characters\)$/,
+        ),
       },
     ],
     [
