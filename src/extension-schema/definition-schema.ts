@@ -1,6 +1,7 @@
 // The single source of the shapes of definition files: validation checks with them, and JSON Schemas are generated from them.
 // The small form of zod, because all of it takes longer to load than ten definitions to check.
 import * as z from "zod/mini";
+import { memoize } from "../data/memoize.ts";
 import { rule, says } from "./shape-faults.ts";
 import type { DefinitionShape } from "./shapes.ts";
 import { composedKeys, name, npmName, runKeys, text, toolAnnotations, version } from "./shared-schema.ts";
@@ -269,11 +270,5 @@ export const definitionShapes = {
   resource,
 } satisfies Record<DefinitionShape, () => z.ZodMiniObject>;
 
-const built = new Map<DefinitionShape, z.ZodMiniObject>();
-
 /** The schema of a shape, built when it is first used: building all takes longer than to check ten definitions. */
-export function schemaOf(shape: DefinitionShape): z.ZodMiniObject {
-  const schema = built.get(shape) ?? definitionShapes[shape]();
-  built.set(shape, schema);
-  return schema;
-}
+export const schemaOf = memoize((shape: DefinitionShape): z.ZodMiniObject => definitionShapes[shape]());

@@ -1,6 +1,5 @@
 import {
   describeExit,
-  endSentence,
   formatCount,
   listOf,
   type ProcessExit,
@@ -66,8 +65,8 @@ const formats = {
   s: (count: number) => (count === 1 ? "" : "s"),
   words: (key: string) => key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
   lines: (text: string) => printableLines(text),
-  /** With a period, unless it ends with one. */
-  sentence: (text: string) => endSentence(printable(text)),
+  /** With a period, unless it ends with punctuation. */
+  sentence: (text: string) => printable(text).replace(/(?<![.?!])$/, "."),
   /** A word of a command line. */
   shell: (word: string) => quoteForShell(printable(word)),
   restored: (restored: Restored) => restorations[String(restored)] ?? "",

@@ -34,11 +34,8 @@ const joiners = `(?<=[${joined}])[\\u200c\\u200d](?=[${joined}])`;
 const expressions = new Map<string, RegExp>();
 
 function expressionOf(source: string): RegExp {
-  let expression = expressions.get(source);
-  if (expression === undefined) {
-    expression = new RegExp(source, "gv");
-    expressions.set(source, expression);
-  }
+  const expression = expressions.get(source) ?? new RegExp(source, "gv");
+  expressions.set(source, expression);
   return expression;
 }
 

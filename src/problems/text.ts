@@ -9,11 +9,8 @@ function escapeCharacter(character: string): string {
 }
 
 /** The text on one line, with unprintable characters as `\u{…}`. */
-export function printable(text: string): string {
-  const line = text.replace(/[\t\r\n]+/g, " ");
-  // Nearly every text; what finds other characters is loaded when it is used.
-  return /^[ -~]*$/.test(line) ? line : replaceUnprintable(line, escapeCharacter);
-}
+export const printable = (text: string): string =>
+  replaceUnprintable(text.replace(/[\t\r\n]+/g, " "), escapeCharacter);
 
 export function printableLines(text: string): string {
   return text.split(/\r?\n/).map(printable).join("\n");
@@ -61,9 +58,6 @@ export function listOf(names: readonly string[], conjunction: "and" | "or" = "or
   if (names.length < 2) return names.join("");
   return `${names.slice(0, -1).join(", ")} ${conjunction} ${names.at(-1)}`;
 }
-
-/** The text with a period, unless it already ends with punctuation. */
-export const endSentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`);
 
 /**
  * A word of a command line for messages, quoted if a shell would interpret it. Only words that are special in double quotes
