@@ -55,7 +55,7 @@ const commandFiles = [
     test: modules(
       [
         "kinds",
-        "cli/(?:commands|exit-code|layout|options|parse-command-line)",
+        "cli/(?:command|commands|exit-code|layout|options|parse-command-line)",
         "cli/commands/list",
         "config/packs-policy",
         "data/(?:memoize|parse-json|source-text)",
