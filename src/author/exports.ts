@@ -326,7 +326,7 @@ export function planExport(
     const path = resolve(out, inside);
     const text = typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;
     const shown = pathIn(location, path) ?? path;
-    const edit = { ...planEdit(path, text), isProgram };
+    const edit = { ...planEdit(path, text), mode: isProgram ? 0o755 : undefined };
     if (edit.before !== undefined && isChange(edit) && !force)
       throw failure("ExportConflict", { file: shown }, { file: shown });
     return { shown, edit };

@@ -13,8 +13,9 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { failure, quote } from "../problems/index.ts";
 import { attempt } from "./file-errors.ts";
-import { LockHeldError, lockFile } from "./file-lock.ts";
+import { lockFile } from "./file-lock.ts";
 import {
+  BusyFileError,
   explainFileError,
   followLinks,
   makeFolders,
@@ -33,9 +34,9 @@ const describeRefusal = (what: string) => (error: unknown, path: string) => {
 
 /** Converts an error of a config to `ClientConfigMalformed`, or of the file system and of locks to `ClientConfigUnwritable`. */
 export function describeConfigError(error: unknown, file: string): unknown {
-  const reason = error instanceof LockHeldError ? error.message : explainFileError(error);
+  const reason = explainFileError(error);
   if (reason === undefined) return error;
-  const isMalformed = error instanceof UnusableFileError && !(error instanceof ChangedFileError);
+  const isMalformed = error instanceof UnusableFileError && !(error instanceof BusyFileError);
   const code = isMalformed ? "ClientConfigMalformed" : "ClientConfigUnwritable";
   return failure(code, { file, reason }, { file }, { cause: error });
 }
@@ -68,8 +69,8 @@ export interface Edit {
   before: string | undefined;
   /** `undefined` to delete the file. */
   after: string | undefined;
-  /** Makes the file executable. */
-  isProgram?: boolean;
+  /** Of the file; default: as it is, or the usual one of a new file. */
+  mode?: number | undefined;
 }
 
 /** Plans the text of a file. Line ends and a byte order mark, which other programs change, are no difference. */
@@ -81,30 +82,24 @@ export function planEdit(file: string, text: string): Edit {
 
 export const isChange = ({ before, after }: Edit): boolean => before !== after;
 
-class ChangedFileError extends UnusableFileError {}
-
 /**
  * Makes all changes or none: writes each text beside its file, compares all files with what was planned, and replaces them.
- * Keeps modes, follows links and creates missing folders. After an error, what it created is deleted, and it throws
- * what `explain` makes of the error. `newMode`: mode of a new file, instead of the usual one.
+ * Follows links and creates missing folders. After an error, what it created is deleted, and it throws what `explain` makes
+ * of the error.
  */
-function writeEdits(
-  edits: readonly Edit[],
-  explain: (error: unknown, file: string) => unknown,
-  newMode?: number,
-): void {
+function writeEdits(edits: readonly Edit[], explain: (error: unknown, file: string) => unknown): void {
   const undo: (() => void)[] = [];
   let current = "";
   try {
-    const commits = edits.filter(isChange).map(({ file, before, after, isProgram = false }) => {
+    const commits = edits.filter(isChange).map(({ file, before, after, mode }) => {
       current = file;
       for (const folder of makeFolders(dirname(file)).toReversed()) undo.unshift(() => rmdirSync(folder));
       const real = followLinks(file);
       const stats = statSync(real, { throwIfNoEntry: false });
       // A read-only file could be replaced, but its owner does not want changes.
       if (stats !== undefined) accessSync(real, constants.W_OK);
-      const mode = isProgram ? 0o755 : stats === undefined ? newMode : stats.mode & 0o7777;
-      const draft = after === undefined ? undefined : writeBeside(real, Buffer.from(after), mode, stats);
+      const draft =
+        after === undefined ? undefined : writeBeside(real, Buffer.from(after), mode ?? stats?.mode, stats);
       if (draft !== undefined) undo.unshift(() => rmSync(draft, { force: true }));
       return () => {
         current = file;
@@ -116,9 +111,7 @@ function writeEdits(
     for (const { file, before } of edits) {
       current = file;
       if (readText(file) === before) continue;
-      throw new ChangedFileError(
-        before === undefined ? "it already exists" : "another program has changed it",
-      );
+      throw new BusyFileError(before === undefined ? "it already exists" : "another program has changed it");
     }
     for (const commit of commits) commit();
   } catch (error) {
@@ -190,12 +183,13 @@ export async function editConfigFile<Decision extends { text: string | undefined
       if (after === before) return { decision, backup: null };
       const backup = before === undefined || !backups ? null : backUp(file, before, backups);
       try {
-        writeEdits([{ file, before, after }], (error) => error, newMode);
+        const mode = before === undefined ? newMode : undefined;
+        writeEdits([{ file, before, after, mode }], (error) => error);
         isDeleted = after === undefined;
         return { decision, backup };
       } catch (error) {
         if (backup !== null) rmSync(backup);
-        if (!(error instanceof ChangedFileError) || tries === maximumTries) throw error;
+        if (!(error instanceof BusyFileError) || tries === maximumTries) throw error;
       }
     }
   } catch (error) {

@@ -1,15 +1,6 @@
 import { mkdirSync, rmdirSync, statSync, utimesSync } from "node:fs";
 import { attempt, errorCode } from "./file-errors.ts";
-
-export interface LockOptions {
-  /** The timeout of waiting, in milliseconds. */
-  waitMs?: number | undefined;
-  signal?: AbortSignal | undefined;
-}
-
-export class LockHeldError extends Error {
-  override readonly name = "LockHeldError";
-}
+import { BusyFileError } from "./write-files.ts";
 
 const refreshMs = 2000;
 
@@ -24,16 +15,13 @@ const removeFolder = (folder: string) => attempt(() => rmdirSync(folder));
 /** Refreshes a lock until it is released, unless another program has taken it. */
 function hold(folder: string): () => void {
   let refreshed = changeOf(folder);
-  const isOurs = () => refreshed !== undefined && changeOf(folder) === refreshed;
+  const isOurs = () => changeOf(folder) === refreshed;
   const refresh = () => {
-    if (!isOurs()) return;
-    // Another process may just have removed it.
-    attempt(() => {
-      utimesSync(folder, Date.now() / 1000, Date.now() / 1000);
-      refreshed = changeOf(folder);
-    });
+    utimesSync(folder, Date.now() / 1000, Date.now() / 1000);
+    refreshed = changeOf(folder);
   };
-  const timer = setInterval(refresh, refreshMs).unref();
+  // Another process may just have removed it.
+  const timer = setInterval(() => isOurs() && attempt(refresh), refreshMs).unref();
   return () => {
     clearInterval(timer);
     if (isOurs()) removeFolder(folder);
@@ -42,12 +30,12 @@ function hold(folder: string): () => void {
 
 /**
  * Locks a file by creating the folder `FILE.lock`, like the package proper-lockfile, which some clients use for their own
- * config. Resolves with a function that releases the lock. Rejects with
- * `LockHeldError`, or with a file system error if the folder cannot be created.
+ * config. Resolves with a function that releases the lock. Rejects with `BusyFileError`, or with a file system error if the
+ * folder cannot be created.
  */
 export async function lockFile(
   file: string,
-  { waitMs = 30_000, signal }: LockOptions = {},
+  { waitMs = 30_000, signal }: { waitMs?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<() => void> {
   const folder = `${file}.lock`;
   const startedAt = performance.now();
@@ -60,7 +48,7 @@ export async function lockFile(
     }
     if (Date.now() - (changeOf(folder) ?? Date.now()) >= staleMs) removeFolder(folder);
     if (performance.now() - startedAt > waitMs || signal?.aborted)
-      throw new LockHeldError(`another program holds the lock ${folder}`);
+      throw new BusyFileError(`another program holds the lock ${folder}`);
     await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 40));
   }
 }

@@ -27,6 +27,9 @@ export class UnusableFileError extends Error {
   override readonly name = "UnusableFileError";
 }
 
+/** Thrown where another program uses a file. */
+export class BusyFileError extends UnusableFileError {}
+
 /** Why the file system, or this module, refuses a file; `undefined` for other errors. */
 export function explainFileError(error: unknown): string | undefined {
   if (error instanceof UnusableFileError) return error.message;

@@ -1,13 +1,14 @@
 import { mkdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { LockHeldError, type LockOptions, lockFile } from "../../src/files/file-lock.ts";
+import { lockFile } from "../../src/files/file-lock.ts";
+import { BusyFileError } from "../../src/files/write-files.ts";
 import { makeTree } from "../support/packs.ts";
 
 function makePlace() {
   const root = makeTree({ "mcp.json": "{}" });
   const file = join(root, "mcp.json");
-  const lock = async (options: LockOptions = {}): Promise<() => void> => {
+  const lock = async (options: Parameters<typeof lockFile>[1] = {}): Promise<() => void> => {
     const release = await lockFile(file, { waitMs: 60_000, ...options });
     onTestFinished(release);
     return release;
@@ -37,7 +38,7 @@ describe("the lock of a file", () => {
   test("a lock is kept until it is stale", async () => {
     const { folder, lock } = makePlace();
     mkdirSync(folder);
-    await expect(lock({ waitMs: 100 })).rejects.toThrow(LockHeldError);
+    await expect(lock({ waitMs: 100 })).rejects.toThrow(BusyFileError);
     makeStale(folder);
     await expect(lock()).resolves.toBeTypeOf("function");
   });

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { findPacks } from "../../discovery/find-packs.ts";
 import { declaredDependencies } from "../../discovery/project.ts";
 import { findProjectManager, isDriven, lockfileNames } from "../../discovery/project-manager.ts";
-import { LockHeldError, lockFile } from "../../files/file-lock.ts";
+import { lockFile } from "../../files/file-lock.ts";
 import { discoveryPort as port } from "../../files/node-discovery-port.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
-import { explainFileError, readBytes, replaceFile } from "../../files/write-files.ts";
+import { BusyFileError, explainFileError, readBytes, replaceFile } from "../../files/write-files.ts";
 import { failure, quote, TrailblazeError } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import { findManagerProgram, type ManagerTask, managerArguments, runManager } from "./package-manager.ts";
@@ -101,7 +101,7 @@ export async function changePackages(
   const file = join(root, "package.json");
   const release = await lockFile(file, { waitMs, signal }).catch((error: unknown) => {
     // Where it cannot be locked, it cannot be changed either, and the package manager says why.
-    if (!(error instanceof LockHeldError)) return () => {};
+    if (!(error instanceof BusyFileError)) return () => {};
     const reason = "another process is changing the packages of this project";
     const hint = `If there is none, delete ${quote(`${file}.lock`, 400)}.`;
     throw failure("InstallFailed", { what, reason, hint });
