@@ -141,7 +141,7 @@ function clean(schema: AnySchema, value: unknown, faults: ConfigFault[], path: P
   return cleaned;
 }
 
-/** Checks what a config says. `checked` has the defaults, and is `undefined` if something violates the schema. Pure. */
+/** Checks what a config says. `checked` has the defaults, and is `undefined` if a fault is an error. Pure. */
 function check(value: unknown) {
   const written = value ?? {};
   if (!isRecord(written)) {
@@ -155,7 +155,8 @@ function check(value: unknown) {
   const style = { path: formatPath, word: (word: string) => word, scalarHint: "Put it in quotes." };
   faults.push(...describeIssues(error?.issues ?? [], cleaned, style));
   faults.push(...findBuiltInFaults(cleaned.builtIns), ...findUselessKeys(cleaned));
-  return { checked, faults };
+  const isValid = faults.every(({ severity }) => severity === "warning");
+  return { checked: isValid ? checked : undefined, faults };
 }
 
 function explainInvalidCode(code: unknown): string | undefined {
@@ -248,8 +249,7 @@ export async function loadConfig(port: InspectionPort, options: ConfigOptions) {
     const { checked, faults } = check(source.value);
     const problems = await describeFaults(faults, source.text);
     const errors = problems.filter(({ severity }) => severity === "error");
-    const isValid = checked !== undefined && errors.length === 0;
-    return { config: isValid ? buildConfig(checked, source, problems) : undefined, errors };
+    return { config: checked && buildConfig(checked, source, problems), errors };
   } catch (error) {
     if (error instanceof TrailblazeError) return { config: undefined, errors: [error.problem] };
     throw error;
@@ -264,13 +264,11 @@ export async function readConfig(port: InspectionPort, options: ConfigOptions) {
   return config;
 }
 
-/** The device and the memory of settings that are no file, or what is wrong with them. */
+/** The device and the memory of settings that are no file. Throws `TrailblazeError` `InvalidArguments`. */
 export function readSettings(settings: Readonly<Record<string, unknown>>) {
   const { checked, faults } = check(settings);
-  const [fault] = faults;
-  if (checked === undefined || fault !== undefined) return { fault: fault?.reason ?? "it cannot be read" };
-  const { device, memory } = checked;
-  return { settings: { device: buildDevice(device), memory: new Map(Object.entries(memory)) }, fault: "" };
+  if (checked === undefined) throw failure("InvalidArguments", { reason: faults[0]?.reason ?? "" });
+  return { device: buildDevice(checked.device), memory: new Map(Object.entries(checked.memory)) };
 }
 
 /** The tools and servers that a project's config defines. Throws as `readConfig`. */

@@ -3,7 +3,7 @@ import { readSettings } from "../config/read-config.ts";
 import type { BuiltInDefinition, Device, ServerStart, SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import type { LockMode } from "../lock/gate.ts";
-import { failure, type Problem, printable } from "../problems/index.ts";
+import { type Problem, printable } from "../problems/index.ts";
 import type { HostAuthProvider } from "../sign-in/renew.ts";
 import type { OnCall, OnInput, ToolLog } from "./host-functions.ts";
 import type { SessionChange } from "./session-frame.ts";
@@ -149,14 +149,13 @@ export function formatWaiting({ label, limitMs }: AwaitedServer): string {
 /** The config, overridden by the options. Throws `InvalidArguments` for what the config could not say either. */
 export function applyOptions(config: SessionConfig, options: CommandSessionOptions): SessionConfig {
   const { device, preferHostAgent, memory, start, idleMs } = options;
-  const { settings, fault } = readSettings({
+  const settings = readSettings({
     device: changeDevice(config.device, device),
     preferHostAgent,
     memory: readMemory(memory),
     serversStart: start,
     serversIdleMs: idleMs,
   });
-  if (settings === undefined) throw failure("InvalidArguments", { reason: fault });
   return {
     ...config,
     ...settings,
