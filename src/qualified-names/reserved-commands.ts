@@ -25,12 +25,6 @@ export function findReservedCommand(name: string): string | undefined {
   return owners.has(plain) ? plain : undefined;
 }
 
-export interface CommandClaim {
-  command: string;
-  /** Keys from the top of package.json. */
-  path: Path;
-}
-
 /** The commands that a package.json declares in `bin`, with their paths; a single one has the name of the package. Pure. */
 export function readBins(name: string, { bin }: Readonly<Record<string, unknown>>): Map<string, string> {
   const unscoped = name.replace(/^@[^/]*\//, "");
@@ -38,13 +32,10 @@ export function readBins(name: string, { bin }: Readonly<Record<string, unknown>
   return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
 }
 
-/** The reserved commands that a package provides in `bin` without being one of their owners. `owner` is its name. Pure. */
-export function findReservedCommands(
-  manifest: Readonly<Record<string, unknown>>,
-  owner: string | undefined,
-): CommandClaim[] {
+/** The reserved commands that a package provides in `bin` without being one of their owners, with paths. `owner` is its name. Pure. */
+export function findReservedCommands(manifest: Readonly<Record<string, unknown>>, owner: string | undefined) {
   const { name, bin } = manifest;
-  const claims = new Map<string, CommandClaim>();
+  const claims = new Map<string, { command: string; path: Path }>();
   // npm also takes a list of files, each a command with the name of the file.
   const names = Array.isArray(bin) ? bin.map(String) : [...readBins(String(name), manifest).keys()];
   for (const [index, written] of names.entries()) {
