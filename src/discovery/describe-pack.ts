@@ -39,12 +39,10 @@ async function checkHostVersion(engines: unknown): Promise<Problem | undefined> 
 const rate = (problem: Problem, origin: Origin): Problem =>
   origin === "self" || origin === "direct" ? problem : { ...problem, severity: "warning" };
 
-type PackSource = Pick<FoundPack, "manifest"> &
-  Pick<DiscoveredPack, "location" | "origin"> & { name?: string | undefined };
-
+/** `name`: what the package is installed under; `undefined` for one of the project or its workspace. */
 export async function describeFault(
   fault: ManifestFault,
-  { location, name, isSource }: { location: string; name?: string | undefined; isSource: boolean },
+  { location, name }: Pick<ReadPackage, "location" | "name">,
 ): Promise<Problem> {
   const place = { pack: name, file: "package.json" };
   if ("tooLarge" in fault) {
@@ -53,13 +51,14 @@ export async function describeFault(
   }
   const { describeSyntaxError } = await import("../data/json-positions.ts");
   const { reason, ...position } = describeSyntaxError(fault);
-  return createProblem("MalformedPackageJson", { reason, location, isSource }, { ...place, ...position });
+  const args = { reason, location, isSource: name === undefined };
+  return createProblem("MalformedPackageJson", args, { ...place, ...position });
 }
 
 /** Describes a pack. Leaves `shadowed` and `enabled`, which depend on other packs and the user's config, false. */
 export async function describePack(
   port: DiscoveryPort,
-  { location, manifest, origin, name: installedAs }: PackSource,
+  { location, manifest, origin, name: installedAs }: Omit<ReadPackage, "read"> & Pick<FoundPack, "manifest">,
 ): Promise<FoundPack> {
   const { value } = manifest;
   const found: UnlocatedProblem[] = [];
@@ -129,11 +128,9 @@ export async function describePackages(
 ): Promise<FoundPack[]> {
   const packs: FoundPack[] = [];
   for (const { read, ...source } of packages) {
-    const { location, name, origin } = source;
-    if (isFault(read)) {
-      const isSource = origin === "self" || origin === "workspace";
-      broken.set(location, rate(await describeFault(read, { location, name, isSource }), origin));
-    } else if (
+    const { location, origin } = source;
+    if (isFault(read)) broken.set(location, rate(await describeFault(read, source), origin));
+    else if (
       Object.hasOwn(read.value, "trailblaze") ||
       (isDeclaredOrigin(origin) && mayHaveSkills(port, location))
     ) {

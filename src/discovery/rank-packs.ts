@@ -37,17 +37,13 @@ export function isNamed({ transitive }: PacksPolicy, found: FoundPack): boolean 
 
 /** Whether sessions use a pack, according to package.json files and the policy. */
 export function decideEnabled(policy: PacksPolicy, found: FoundPack): boolean | "onDemand" {
-  const { qualifiedName, origin, shadowed, servers } = found.pack;
+  const { qualifiedName: pack, origin, shadowed, servers } = found.pack;
   if (!found.isUsable || shadowed || origin === "global") return false;
-  const items = itemNames(found);
-  const names = new Set(items);
-  const isNeeded = (server: string, isTransitive: boolean) =>
-    isNeededForTools(policy, { pack: qualifiedName, server, items: names }, isTransitive);
+  const names = itemNames(found);
+  const items = new Set(names);
   const isTaken = (isTransitive: boolean) =>
-    (items.length === 0 ? [qualifiedName] : items).some((item) =>
-      isAllowed(policy, [qualifiedName, item], isTransitive),
-    ) ||
-    (policy.allow !== undefined && servers.some((server) => isNeeded(server.qualifiedName, isTransitive)));
+    (names.length === 0 ? [pack] : names).some((name) => isAllowed(policy, [pack, name], isTransitive)) ||
+    servers.some((one) => isNeededForTools(policy, { pack, server: one.qualifiedName, items }, isTransitive));
   const isDeclared = isDeclaredOrigin(origin);
   if (isTaken(!isDeclared)) return true;
   return !isDeclared && isTaken(false) ? "onDemand" : false;

@@ -167,7 +167,7 @@ export async function validateTarget(
     return { report: { ok: !problems.some(fails), ...head, ...ofItems, problems }, location, sources };
   };
 
-  if (isFault(read)) return report([await describeFault(read, { location, isSource: true })]);
+  if (isFault(read)) return report([await describeFault(read, { location, name: undefined })]);
   const { value } = read;
   const found = await describePack(port, { ...place, manifest: read });
   if (!isPack(found)) {

@@ -9,7 +9,7 @@ import type { PackPreview } from "../../src/npm/preview-packs.ts";
 export async function formatPreviewOf(location: string, rest: Partial<PackPreview> = {}): Promise<string> {
   const manifest = readUsableManifest(port, location);
   if (manifest === undefined) throw new Error("no package.json");
-  const found = await describePack(port, { location, manifest, origin: "direct" });
+  const found = await describePack(port, { location, name: undefined, manifest, origin: "direct" });
   const inspected = await loadDefinitions(port, found, { dataOnly: true });
   const registry = { deprecated: undefined, warnings: [], serverBins: undefined };
   return formatPreviews([{ ...inspected, ...registry, ...rest }], undefined);
