@@ -289,7 +289,7 @@ export class ClientServer extends Server {
       void mcpReq.notify({ method: "notifications/progress", params }).catch(ignore);
     };
     const reportFault = this.#gateway.report;
-    const scope = { ...ofClient, record: ignore, reportFault, ask, request: { meta, session }, log };
+    const scope = { ...ofClient, reportFault, ask, request: { meta, session }, log };
     return answer({ scope, signal, round, onProgress });
   }
 

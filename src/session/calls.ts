@@ -89,20 +89,21 @@ export function createCallMeta(
   return { ...(baseUrl !== undefined && { baseUrl }), ...call, device: lower, memory };
 }
 
-/** A call's arguments as JSON, of which every tool gets the same values wherever it runs; or why they are invalid. */
-function writeArguments(given: unknown = {}): { json: string } | { fault: string } {
-  if (!isRecord(given))
-    return { fault: `The arguments must be an object, but they are ${describeType(given)}.` };
+/** A call's arguments as JSON, of which every tool gets the same values wherever it runs. Throws `CallFailure`. */
+function writeArguments(given: unknown = {}): string {
+  if (!isRecord(given)) throw refuse(`The arguments must be an object, but they are ${describeType(given)}.`);
+  const { [legacyContextKey]: _, ...others } = given;
+  const isOwn = Object.hasOwn(given, legacyContextKey);
+  let json: string | undefined;
   try {
-    const { [legacyContextKey]: _, ...others } = given;
-    const isOwn = Object.hasOwn(given, legacyContextKey);
-    const json: string | undefined = stringifyExactly(isOwn ? carryIntegers(given, others) : given);
-    // `toJSON` can return something else than an object.
-    return json?.startsWith("{") ? { json } : { fault: "The arguments must be an object, also as JSON." };
+    json = stringifyExactly(isOwn ? carryIntegers(given, others) : given);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { fault: `The arguments cannot be written as JSON: ${reason}` };
+    throw refuse(`The arguments cannot be written as JSON: ${reason}`);
   }
+  // `toJSON` can return something else than an object.
+  if (json?.startsWith("{")) return json;
+  throw refuse("The arguments must be an object, also as JSON.");
 }
 
 /** For whom a call is executed: the session itself, or one of the clients that it is served to. */
@@ -113,7 +114,6 @@ export interface CallScope {
   reader: string;
   /** What entries of bundles see of the client's request. */
   request?: Pick<BundleRequest, "meta" | "session">;
-  record(name: string, json: string): void;
   log(entry: ToolLog): void;
   /** Reports to the operator what a pack's author has to fix; `log` goes to a client. */
   reportFault?(message: string): void;
@@ -150,7 +150,8 @@ interface Target<Code = unknown> {
 }
 
 /** An open call, or the watch of a resource. */
-interface Call extends Target {
+interface Call {
+  target: Target;
   id: string;
   request: CallRequest;
   /** 0 for a call of the host or of a client, one more for each nested call. */
@@ -171,12 +172,15 @@ const methods = {
 } as const;
 
 /** The pack whose code or server answers; `undefined` for the host's own code, and servers of the config. */
-const packOf = ({ route }: Pick<Target, "route">): string | undefined =>
+const packOf = ({ route }: Target): string | undefined =>
   route.by === "code" ? route.owner.pack?.qualifiedName : route.from.plan.pack;
 
 const describeLate = ({ kind }: Target, { ms }: TimeLimit) => `The ${kind} did not answer within ${ms} ms.`;
 
-/** Why a call that was not canceled has failed, as the result of a tool. `cause`: the error, if it is not an exit or the end of its time. */
+/**
+ * What a call results in that was not canceled and that no tool has answered, as the result of a tool. `cause`: the error, if it is
+ * not an exit or the end of its time.
+ */
 class CallFailure extends Error {
   readonly result: ToolResult;
 
@@ -185,6 +189,9 @@ class CallFailure extends Error {
     this.result = result;
   }
 }
+
+const refuse = (message: string, details?: Record<string, unknown>) =>
+  new CallFailure(failedResult(message, "ExceptionThrown", details));
 
 /** The open calls of a session, from the copy of their arguments to the record of their success. */
 export class Calls {
@@ -198,9 +205,8 @@ export class Calls {
   readonly #links = new Map<string, string | undefined>();
 
   constructor(frame: SessionFrame) {
-    const { id: sessionId, memory, recorded, log } = frame;
-    const record = (name: string, json: string) => void recorded.push({ name, json });
-    this.own = { sessionId, reader: sessionId, memory, record, log, ask: createHostInput(frame) };
+    const { id: sessionId, memory, log } = frame;
+    this.own = { sessionId, reader: sessionId, memory, log, ask: createHostInput(frame) };
     this.#frame = frame;
     this.#closing = frame.resources.closing;
     this.large = new LargeResults(frame.logDir);
@@ -219,7 +225,7 @@ export class Calls {
     run: (call: Call, round: InputRound | undefined) => Promise<Answer>,
   ): Promise<Answer> {
     const { signal, timeoutMs, state, scope, parent } = request;
-    const { kind, name, route, tool } = target;
+    const { name, route } = target;
     this.#closing.throwIfAborted();
     signal?.throwIfAborted();
     const stop = new CallStop();
@@ -229,19 +235,10 @@ export class Calls {
       stop.abort(new DOMException(describeLate(target, limit), "TimeoutError")),
     );
     const heard = listen(request, name, scope.memory, this.#frame.reportOnce);
-    // Named one by one: a spread would take as long as the rest of a call.
-    const call: Call = {
-      kind,
-      name,
-      route,
-      tool,
-      id: randomUUID(),
-      request,
-      depth: parent === undefined ? 0 : parent.depth + 1,
-      limits: [limit, ...(parent?.limits ?? [])],
-      heard,
-      stop,
-    };
+    const depth = parent === undefined ? 0 : parent.depth + 1;
+    const limits = [limit, ...(parent?.limits ?? [])];
+    // Without a spread, which would take as long as the rest of a call.
+    const call: Call = { target, id: randomUUID(), request, depth, limits, heard, stop };
     this.#open.set(call.id, call);
     const server = route.by === "server" ? route.from.server : undefined;
     // Until its last round, in which it may ask the user.
@@ -278,7 +275,8 @@ export class Calls {
   }
 
   #explain(error: unknown, call: Call, limit: TimeLimit): unknown {
-    const { name, route, stop, depth, request } = call;
+    const { target, stop, depth, request } = call;
+    const { name, route } = target;
     const { scope } = request;
     if (error instanceof CallFailure) return error;
     // An exit may end the session; its own calls must report the exit and not the closed session.
@@ -295,7 +293,7 @@ export class Calls {
       // Without its output, which is not for clients and models.
       return new CallFailure(failedResult(`${what} ${describeExit(exit)}.`, "FatalError", details));
     }
-    if (limit.isOver) return new CallFailure(failedResult(describeLate(call, limit)));
+    if (limit.isOver) return refuse(describeLate(target, limit));
     if (stop.aborted) return stop.reason;
     const message = error instanceof Error ? error.message : String(error);
     if (error instanceof InvalidQuestionError) {
@@ -325,7 +323,7 @@ export class Calls {
     round: InputRound | undefined,
     ask: (server: Server, how: ServerCallOptions) => Promise<Answer>,
   ): Promise<Answer> {
-    const { kind, stop: signal, limits, heard, request } = call;
+    const { target, stop: signal, limits, heard, request } = call;
     const { server: source } = from;
     let server = source.current;
     if (server === undefined) {
@@ -336,7 +334,7 @@ export class Calls {
       const paused = life.is === "starting" && life.cause === "request" ? limits : [];
       server = await whilePaused(paused, () => abortable(signal, () => ready));
     }
-    from.refuse(kind, id);
+    from.refuse(target.kind, id);
     const { sessionId: user, request: ofClient } = request.scope;
     const apps = declaredApps(ofClient === undefined ? this.#frame.options : ofClient.session.capabilities);
     const asked = askFor(call, { isWaiting: true });
@@ -348,95 +346,95 @@ export class Calls {
   async callTool(tool: ToolItem, args: unknown, request: CallRequest): Promise<ToolResult> {
     const { shown, listing, route, meta } = tool;
     const { name } = shown;
-    const written = writeArguments(args);
-    if ("fault" in written) return failedResult(written.fault);
-    const { json } = written;
-    const ofServer = route.by === "server" ? route : undefined;
-    const fixed = ofServer && ownEntry(ofServer.from.plan.entry.choices?.override, ofServer.id)?.arguments;
-    const given = fixed && Object.keys(JSON.parse(json)).find((key) => Object.hasOwn(fixed, key));
-    if (given !== undefined)
-      return failedResult(`The argument ${quote(given)} is fixed by the config: call the tool without it.`);
-    // The server validates the arguments, too, but a call that makes this one relies on the advertised schema.
-    if (ofServer !== undefined && request.parent !== undefined) {
-      this.#validator ??= await import("../json-schema/schema-validator.ts");
-      const sent = parseExactly(json) as Record<string, unknown>;
-      const rejection = this.#validator.check(shown.inputSchema, sent, "url" in ofServer.from.plan);
-      // An invalid schema is the server author's error, and the server still validates.
-      if (rejection?.isOfSchema === false) return failedResult(describeRefusal(name, rejection));
-    }
-    const rule = findRule(tool, request.state);
-    const mayRun = rule === "allow" && this.#frame.options.onCall === undefined;
-    let decided: ToolResult | undefined;
-    const target: Target = { kind: "tool", name, route, tool };
-    const answered = await this.#execute<ToolResult>(target, request, (call, round) => {
-      // A copy for each run, which may change it.
-      const fresh = parseExactly(json) as Record<string, unknown>;
-      if (fixed !== undefined) Object.assign(fresh, structuredClone(fixed));
-      const run = () =>
-        route.by === "server"
+    const { state, scope, parent } = request;
+    const ofServer = route.by === "server" ? route.from.plan : undefined;
+    let answer: ToolResult;
+    try {
+      const json = writeArguments(args);
+      const parse = () => parseExactly(json) as Record<string, unknown>;
+      const fixed = ownEntry(ofServer?.entry.choices?.override, route.id)?.arguments;
+      const given = fixed && Object.keys(parse()).find((key) => Object.hasOwn(fixed, key));
+      if (given !== undefined)
+        throw refuse(`The argument ${quote(given)} is fixed by the config: call the tool without it.`);
+      // The server validates the arguments, too, but a call that makes this one relies on the advertised schema.
+      if (ofServer !== undefined && parent !== undefined) {
+        this.#validator ??= await import("../json-schema/schema-validator.ts");
+        const rejection = this.#validator.check(shown.inputSchema, parse(), "url" in ofServer);
+        // An invalid schema is the server author's error, and the server still validates.
+        if (rejection?.isOfSchema === false) throw refuse(describeRefusal(name, rejection));
+      }
+      const target: Target = { kind: "tool", name, route, tool };
+      const answered = await this.#execute<ToolResult>(target, request, async (call, round) => {
+        // A copy for each run, which may change it.
+        const fresh = parse();
+        if (fixed !== undefined) Object.assign(fresh, structuredClone(fixed));
+        await this.#decide(tool, call, fresh, round);
+        return route.by === "server"
           ? this.#callServer(call, route, fresh, round)
           : this.#callCode(call, route.code, fresh, round);
-      // A call that goes on with answers has been approved, perhaps where nothing denied it.
-      if (mayRun || (round !== undefined && rule !== "deny")) return run();
-      return this.#decide(rule, tool, call, fresh).then((answer) => {
-        decided = answer;
-        return answer ?? run();
       });
-    }).catch((error) => {
-      if (error instanceof CallFailure) return error.result;
-      throw error;
-    });
-    // Recorded without the schema's defaults, which the replay adds again.
-    const answer = decided ?? request.state.outside(answered, route);
-    if (answer.variant === "Success" && meta.isRecordable && isNoted(request) && decided === undefined)
-      request.scope.record(name, json);
+      answer = state.outside(answered, route);
+      const isRecorded = scope === this.own && meta.isRecordable && isNoted(request);
+      // Without the schema's defaults, which the replay adds again.
+      if (isRecorded && answer.variant === "Success") this.#frame.recorded.push({ name, json });
+    } catch (error) {
+      if (!(error instanceof CallFailure)) throw error;
+      answer = error.result;
+    }
     this.#noteLinks(answer.content, makerOf(route));
-    const ofServerResults = route.by === "server" ? route.from.plan.entry.results : undefined;
-    const { results } = request.state.config;
+    const { results } = state.config;
     const { defaultMaxChars = -1 } = this.#frame.options;
-    const maxChars = ofServerResults?.maxChars ?? results?.maxChars ?? defaultMaxChars;
+    const maxChars = ofServer?.entry.results?.maxChars ?? results?.maxChars ?? defaultMaxChars;
     // Calls of code and of servers get all of it.
-    if (maxChars === -1 || request.parent !== undefined) return answer;
+    if (maxChars === -1 || parent !== undefined) return answer;
     const { _meta } = listing as { _meta?: unknown };
     const keepsStructured = isRecord(_meta) && _meta.ui !== undefined;
-    const { memory, reader } = request.scope;
+    const { memory, reader } = scope;
     return this.large.cut(answer, { maxChars, keepsStructured, memory, reader });
   }
 
   /**
-   * What answers a call before anything is run or started for it; `undefined` if it goes on. The config's `calls.deny` comes
+   * Rejects with `CallFailure` for what answers a call before anything is run or started for it. The config's `calls.deny` comes
    * first, then the host, then `calls.ask`. The time of the call stands still meanwhile.
    */
   async #decide(
-    rule: ReturnType<typeof findRule>,
     tool: ToolItem,
     call: Call,
     args: Record<string, unknown>,
-  ): Promise<ToolResult | undefined> {
+    round: InputRound | undefined,
+  ): Promise<void> {
+    const { limits, request, stop } = call;
+    const { onCall } = this.#frame.options;
+    const rule = findRule(tool, request.state);
     const { name, annotations, source } = tool.shown;
-    const denied = (reason: string) =>
-      failedResult(`The call was denied: ${reason}`, "ExceptionThrown", { code: "CallDenied" });
-    if (rule === "deny") return denied("`calls.deny` of the config has the tool.");
-    return whilePaused(call.limits, async () => {
+    const denied = (reason: string) => refuse(`The call was denied: ${reason}`, { code: "CallDenied" });
+    if (rule === "deny") throw denied("`calls.deny` of the config has the tool.");
+    // A call that goes on with answers has been approved, perhaps where nothing denied it.
+    if (round !== undefined || (rule === "allow" && onCall === undefined)) return;
+    await whilePaused(limits, async () => {
       const pending = structuredClone({ tool: name, arguments: args, annotations, source });
-      const decision = await askHost(this.#frame, { ...pending, signal: call.stop.signal });
-      if (decision === "deny") return denied("the host does not allow it.");
-      if (isRecord(decision) && "deny" in decision) return denied(decision.deny);
-      if (isRecord(decision))
-        return this.#readAnswer(convertReturned(describeReturned(decision.result)), call.request.scope);
-      if (decision === "allow" || rule === "allow") return undefined;
+      const decision = await askHost(this.#frame, { ...pending, signal: stop.signal });
+      if (decision === "deny") throw denied("the host does not allow it.");
+      if (isRecord(decision) && "deny" in decision) throw denied(decision.deny);
+      if (isRecord(decision)) {
+        const answer = convertReturned(describeReturned(decision.result));
+        throw new CallFailure(this.#readAnswer(answer, request.scope));
+      }
+      if (decision === "allow" || rule === "allow") return;
       const objection = await findObjection(call, args);
-      return objection === undefined ? undefined : denied(objection);
+      if (objection !== undefined) throw denied(objection);
     });
   }
 
   /** A running call of a tool of a server, which may call back. */
   findInvocation(id: string): Invocation | undefined {
     const call = this.#open.get(id);
-    if (call?.kind !== "tool" || call.route.by !== "server") return undefined;
+    if (call === undefined) return undefined;
+    const { kind, route } = call.target;
+    if (kind !== "tool" || route.by !== "server") return undefined;
     call.ended ??= new AbortController();
     return {
-      server: call.route.from.plan.key,
+      server: route.from.plan.key,
       sessionId: call.request.scope.sessionId,
       ended: call.ended.signal,
       callTool: ({ toolName, arguments: args, signal, limit }) => {
@@ -460,7 +458,8 @@ export class Calls {
     let tool: ToolItem;
     try {
       // Entries of bundles are not bound to the names of their pack.
-      const pack = parent.tool?.bundle === undefined ? packOf(parent) : undefined;
+      const { target } = parent;
+      const pack = target.tool?.bundle === undefined ? packOf(target) : undefined;
       tool = await this.#frame.states.resolve(state, name, { pack });
     } catch (error) {
       return failedResult((error as Error).message);
@@ -494,7 +493,7 @@ export class Calls {
       // A remote server gets no address that it could call back.
       const baseUrl = plan.context && !("url" in plan) ? this.#frame.processes.callback?.baseUrl : undefined;
       const seen = memory.snapshot(visibleMemory(state.config, plan.pack));
-      const sent = call.tool?.legacyContext
+      const sent = call.target.tool?.legacyContext
         ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(seen, device) })
         : args;
       const ids = { sessionId, invocationId: call.id };
@@ -526,7 +525,7 @@ export class Calls {
       legacyContext: isWithoutSession ? undefined : legacyContext,
       validator: this.#validator,
       request: {
-        name: tool.entry?.name ?? call.name,
+        name: tool.entry?.name ?? call.target.name,
         ...(scope.request ?? { meta: {}, session: { id: sessionId, clientInfo: {}, capabilities: {} } }),
       },
     });
@@ -543,13 +542,12 @@ export class Calls {
     request: CallRequest,
   ): Promise<PromptResult> {
     const args = readArguments(shown, values);
-    const answer = await this.#answer<PromptResult, PackPrompt>(
+    return this.#answer<PromptResult, PackPrompt>(
       { kind, name: shown.name, route },
       request,
       (server, id, how) => server.call("prompts/get", { name: id, arguments: args }, how),
       (code, use) => code.get(args, use),
     );
-    return request.state.outside(answer, route);
   }
 
   #noteLinks(content: readonly ContentBlock[], maker: string | undefined): void {
@@ -576,13 +574,12 @@ export class Calls {
     if (kept !== undefined) return kept();
     const route = this.findResource(state, uri);
     if (route === undefined) throw explainUnread(state, uri);
-    const answer = await this.#answer<ReadAnswer, PackResource>(
+    return this.#answer<ReadAnswer, PackResource>(
       { kind: "resource", name: uri, route },
       request,
       (server, id, how) => server.call("resources/read", { uri: id }, how),
       (code, use) => code.read(route.id, use),
     );
-    return state.outside(answer, route);
   }
 
   /** The suggestions for an argument of a prompt or a resource. Rejects as these do. */
@@ -632,17 +629,18 @@ export class Calls {
     target: Target<Code>,
     request: CallRequest,
     ofServer: (server: Server, id: string, how: ServerCallOptions) => Promise<Answer>,
-    ofCode: (code: Code, use: CodeUse, owner: CodeOwner) => Promise<Answer>,
+    ofCode: (code: Code, use: CodeUse) => Promise<Answer>,
   ): Promise<Answer> {
     const { kind, name, route } = target;
     try {
-      return await this.#execute<Answer>(target, request, (call, round) =>
+      const answer = await this.#execute<Answer>(target, request, (call, round) =>
         abortable(call.stop, async () =>
           route.by === "server"
             ? this.#askServer<Answer>(call, route, round, (server, how) => ofServer(server, route.id, how))
-            : ofCode(route.code, this.#useCode(call, route.owner, round), route.owner),
+            : ofCode(route.code, this.#useCode(call, route.owner, round)),
         ),
       );
+      return request.state.outside(answer, route);
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error;
       const { cause = error, message: reason } = error;
@@ -656,7 +654,8 @@ export class Calls {
   }
 
   #useCode(call: Call, owner: CodeOwner, more: Partial<RunContext> | undefined): CodeUse {
-    const { kind, name, heard, request, stop } = call;
+    const { target, heard, request, stop } = call;
+    const { kind, name } = target;
     const { pack } = owner;
     const place = pack === undefined ? {} : { pack: pack.name };
     return {
@@ -692,17 +691,8 @@ export class Calls {
     if (code.watch === undefined) return;
     const stop = new CallStop();
     whenAborted(signal, () => stop.abort(signal.reason));
-    const call: Call = {
-      id,
-      kind: "resource",
-      name: id,
-      route,
-      request,
-      depth: 0,
-      limits: [],
-      heard: {},
-      stop,
-    };
+    const target: Target = { kind: "resource", name: id, route };
+    const call: Call = { target, id, request, depth: 0, limits: [], heard: {}, stop };
     const { runner, context } = this.#useCode(call, owner, { changed });
     await (await runner()).invoke(code.watch, { ...code.match(id), uri: id }, context);
   }
@@ -724,12 +714,13 @@ async function whilePaused<Value>(limits: readonly TimeLimit[], run: () => Promi
  * in the name of another; `undefined` if the session has no user.
  */
 function askFor(
-  { name: tool, route, limits, request: { scope } }: Call,
+  { target, limits, request: { scope } }: Call,
   how: Partial<AskedRound>,
 ): ServerCallOptions["ask"] {
   const { ask } = scope;
+  const { name: tool, route } = target;
   if (ask === undefined) return undefined;
-  const author = packOf({ route }) ?? (route.by === "server" ? route.from.plan.label : undefined);
+  const author = packOf(target) ?? labelOf(route);
   return async (requests, signal) => {
     const signed = Object.entries(requests).map(([key, request]) => {
       const isSigned = author !== undefined && !("method" in request);
@@ -748,7 +739,7 @@ function findRule(tool: ToolItem, { config: { calls } }: SessionState): "deny" |
 
 /** Asks the user whether a call may run. Resolves with why it may not. Rejects only when the call ends. */
 async function findObjection(
-  { name: tool, route, depth, stop, request: { scope } }: Call,
+  { target: { name: tool, route }, depth, stop, request: { scope } }: Call,
   args: Record<string, unknown>,
 ): Promise<string | undefined> {
   const label = labelOf(route);
@@ -769,7 +760,7 @@ async function findObjection(
 
 /** Whether a call is recorded if it succeeds: of nested calls, only the outermost recordable one is. */
 const isNoted = ({ parent }: CallRequest): boolean =>
-  parent === undefined || (parent.tool?.meta.isRecordable === false && isNoted(parent.request));
+  parent === undefined || (parent.target.tool?.meta.isRecordable === false && isNoted(parent.request));
 
 /** The arguments of a prompt as strings. Throws `InvalidArguments`. */
 function readArguments(prompt: SessionPrompt, values: unknown): Record<string, string> {

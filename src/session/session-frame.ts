@@ -16,7 +16,7 @@ import type { SessionItem, ToolItem } from "./items.ts";
 import { removeOldest } from "./large-results.ts";
 import type { OpeningRules } from "./open-session.ts";
 import { Holds, type ProjectReading, readProject, sourcesOf } from "./read-project.ts";
-import { type RecordedCall, SessionMemory } from "./session-memory.ts";
+import { SessionMemory } from "./session-memory.ts";
 import type { CommandSessionOptions } from "./session-options.ts";
 import { SessionProcesses } from "./session-processes.ts";
 import type { SessionServer } from "./session-servers.ts";
@@ -102,10 +102,6 @@ export class SessionFrame {
     const index = this.reported.indexOf(problem);
     if (index >= 0) this.reported.splice(index, 1);
   };
-
-  get recording(): RecordedCall[] {
-    return this.recorded.map(({ name, json }) => ({ [name]: this.memory.redact(JSON.parse(json)) }));
-  }
 
   log = (entry: ToolLog): void => {
     attempt(() => this.options.onLog?.({ ...entry, data: this.memory.redact(entry.data) }));

@@ -84,7 +84,8 @@ export class Session implements AsyncDisposable {
 
   /** The successful calls so far that can be replayed. Sensitive values are redacted. */
   get recording(): readonly RecordedCall[] {
-    return this.#frame.recording;
+    const { recorded, memory } = this.#frame;
+    return recorded.map(({ name, json }) => ({ [name]: memory.redact(JSON.parse(json)) }));
   }
 
   /** @internal What serving a session needs; hosts do not see it. */
