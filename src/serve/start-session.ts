@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { realpathSync } from "node:fs";
 import { capabilitiesIn } from "../mcp/client-message.ts";
 import { reserveStreams } from "../mcp/stdio/reserve-streams.ts";
-import type { ServedOverStdio } from "../mcp/stdio/serve-stdio.ts";
 import {
   failure,
   formatProblem,
@@ -134,7 +133,7 @@ export async function startSession(
     const forget = signal && whenAborted(signal, () => closing.abort(signal.reason));
     await opening.finally(forget);
   }
-  const serve = async (): Promise<ServedOverStdio & { url?: string }> => {
+  const serve = async () => {
     const { serveEras } = await import("./serve-clients.ts");
     if (transport === "stdio") {
       // The only client has the session itself.

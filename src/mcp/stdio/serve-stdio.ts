@@ -14,56 +14,34 @@ import {
 } from "../client-message.ts";
 import type { CreateProtocolServer } from "../served-server.ts";
 
-/** Why the connection ended: its input ended, its output closed, or it was closed by us. */
-type StdioEnd = "input" | "output" | "closed";
+/** The longest message of a client, in bytes. */
+const mostLineBytes = 10 * 1024 * 1024;
 
 export interface ServeStdioOptions {
   input: Readable;
   /** The return value of `reserveStdout` if it is stdout. */
   output: Writable;
-  /** Called with the first message, or without one at the end of the input. Messages wait until it resolves. */
-  onFirst?: ((message?: unknown) => Promise<unknown>) | undefined;
+  /** Called with the first message. Messages wait until it resolves. */
+  onFirst?: ((message: unknown) => Promise<unknown>) | undefined;
   /** Called once, after the server is closed. */
-  onEnd?(end: StdioEnd): void;
-  /** The longest message of a client, in bytes. Default: 10 MiB. */
-  maxLineBytes?: number;
+  onEnd?(): void;
   /** How long answers may take after the input has ended. Default: `graceMs`. */
   drainMs?: number;
   /** How long the server may take to close. Default: 2 s. */
   graceMs?: number;
 }
 
-export interface ServedOverStdio {
-  /** Resolves when no request is open, at the latest after `limitMs`; after the end of the input at once. */
-  drain(limitMs: number): Promise<void>;
-  /** Ends it after sending the answers that are already written. Idempotent. */
-  close(): Promise<void>;
-}
-
 /** Serves one client over lines of JSON until the input ends. Lines that are not messages are skipped. */
-export async function serveStdio(
-  create: CreateProtocolServer,
-  options: ServeStdioOptions,
-): Promise<ServedOverStdio> {
-  const {
-    input,
-    output,
-    onEnd,
-    onFirst = async () => {},
-    maxLineBytes = 10 * 1024 * 1024,
-    graceMs = 2000,
-    drainMs = graceMs,
-  } = options;
+export async function serveStdio(create: CreateProtocolServer, options: ServeStdioOptions) {
+  const { input, output, onEnd, onFirst = async () => {}, graceMs = 2000, drainMs = graceMs } = options;
   const server = create({ sessionId: randomUUID() });
   /** Requests that are neither answered nor canceled. */
   const open = new Set<RequestId>();
-  let writing = 0;
-  let isClosed = false;
   const waits = new EventEmitter();
-  const isSettled = () => open.size === 0 && writing === 0;
-  const settle = () => isSettled() && waits.emit("end");
-  /** When all requests are answered in full, or the client waits no more, at the latest after `limitMs`. */
-  const untilSettled = async (limitMs: number) => isSettled() || atMost(once(waits, "end"), limitMs);
+  const forget = (id: RequestId) => open.delete(id) && open.size === 0 && waits.emit("end");
+  /** When all requests are answered, or the client waits no more, at the latest after `limitMs`. */
+  const untilSettled = async (limitMs: number) => open.size === 0 || atMost(once(waits, "end"), limitMs);
+  let isClosed = false;
   let begun: Promise<unknown> | undefined;
   const takeLine = (line: Buffer) => {
     // The rest of a chunk whose beginning ended the connection.
@@ -78,16 +56,13 @@ export async function serveStdio(
     void begun.then(() => {
       if (!isClosed) transport.onmessage?.(value);
       const cancelled = cancelledIdOf(value);
-      if (cancelled !== undefined && open.delete(cancelled)) settle();
+      if (cancelled !== undefined) forget(cancelled);
     });
   };
-  const decode = createLineDecoder(maxLineBytes, takeLine, () => {});
-  const read = (chunk: Buffer | string) => decode(Buffer.from(chunk));
-  const onInputEnd = () => {
-    begun ??= onFirst();
-    void end("input");
-  };
-  const onOutputGone = () => void end("output");
+  const split = createLineDecoder(mostLineBytes, takeLine, () => {});
+  const read = (chunk: Buffer | string) => split(Buffer.from(chunk));
+  const onInputEnd = () => void end(drainMs);
+  const onOutputGone = () => void end(0);
   const transport: Transport = {
     async start() {
       output.on("error", onOutputGone).on("close", onOutputGone);
@@ -95,52 +70,47 @@ export async function serveStdio(
       if (input.readableEnded || input.destroyed) onInputEnd();
     },
     async send(message) {
-      // A subscription lasts as long as the connection, so its answer must not be waited for.
-      const id = "method" in message ? subscriptionOf(message) : message.id;
-      if (id !== undefined) open.delete(id);
       // Answers of one turn of the event loop are written together: each write costs as much as making a short answer. Other
       // messages are written at once, because code of a pack may block the event loop after it has reported its progress.
       if (!("method" in message) && output.writableCorked === 0) {
         output.cork();
         process.nextTick(() => output.uncork());
       }
-      writing++;
-      output.write(`${stringifyExactly(message)}\n`, () => {
-        writing--;
-        settle();
-      });
+      output.write(`${stringifyExactly(message)}\n`);
+      // A subscription lasts as long as the connection, so its answer must not be waited for.
+      const id = "method" in message ? subscriptionOf(message) : message.id;
+      if (id !== undefined) forget(id);
     },
     async close() {
       if (isClosed) return;
       isClosed = true;
       input.off("data", read).pause();
-      open.clear();
-      settle();
       transport.onclose?.();
-      void end("closed");
     },
   };
-  const finish = async (why: StdioEnd): Promise<void> => {
-    // After the input has ended, the client still waits for answers; in other cases, it does not.
-    if (why === "input") await untilSettled(drainMs);
+  let ending: Promise<void> | undefined;
+  /** `waitMs`: how long the client still waits for answers. */
+  const finish = async (waitMs: number): Promise<void> => {
+    await untilSettled(waitMs);
     // A server that does not close must not block the exit.
     await atMost(server.close(), graceMs);
     await transport.close();
-    await untilSettled(graceMs);
-    onEnd?.(why);
+    await atMost(new Promise((resolve) => output.write("", resolve)), graceMs);
+    onEnd?.();
   };
-  let ending: Promise<void> | undefined;
-  const end = (why: StdioEnd): Promise<void> => {
-    if (why !== "input") waits.emit("end");
-    // Deferred, because closing calls this again.
-    ending ??= Promise.resolve(why).then(finish);
+  const end = (waitMs: number): Promise<void> => {
+    if (waitMs === 0) waits.emit("end");
+    ending ??= finish(waitMs);
     return ending;
   };
   await server.connect(transport);
   return {
-    async drain(limitMs) {
+    url: undefined,
+    /** Resolves when no request is open, at the latest after `limitMs`; after the end of the input at once. */
+    async drain(limitMs: number) {
       if (ending === undefined) await untilSettled(limitMs);
     },
-    close: () => end("closed"),
+    /** Ends it after sending the answers that are already written. Idempotent. */
+    close: () => end(0),
   };
 }

@@ -15,7 +15,7 @@ async function serve(options: Partial<ServeStdioOptions> = {}) {
   const input = new PassThrough();
   const output = new PassThrough();
   const servers = createTestServers();
-  const ends: string[] = [];
+  let ends = 0;
   let text = "";
   output.setEncoding("utf8").on("data", (more: string) => {
     text += more;
@@ -24,7 +24,9 @@ async function serve(options: Partial<ServeStdioOptions> = {}) {
     input,
     output,
     graceMs: 200,
-    onEnd: (end) => ends.push(end),
+    onEnd: () => {
+      ends++;
+    },
     ...options,
   });
   onTestFinished(() => served.close());
@@ -35,7 +37,7 @@ async function serve(options: Partial<ServeStdioOptions> = {}) {
     ...served,
     input,
     output,
-    ends,
+    ends: () => ends,
     messages,
     say: (...lines: unknown[]) => {
       for (const line of lines) input.write(`${typeof line === "string" ? line : JSON.stringify(line)}\n`);
@@ -77,21 +79,23 @@ describe("lines on stdin", () => {
     await served.untilMessages(2);
     expect(served.messages().map(({ id }) => id)).toEqual([1, 5]);
     expect(served.echoed).toEqual([{ still: "here" }]);
-    expect(served.ends).toEqual([]);
+    expect(served.ends()).toBe(0);
   });
 
   test("a line above the limit is skipped, however it is split", async () => {
     const ping = (id: number) => JSON.stringify({ jsonrpc: "2.0", id, method: "ping" });
-    const served = await serve({ maxLineBytes: 1000 });
-    served.say(...begin, ping(2).padEnd(1000));
+    const most = 10 * 2 ** 20;
+    const served = await serve();
+    served.say(...begin, ping(2).padEnd(most));
     await served.untilMessages(2);
-    for (let part = 0; part < 20; part++) served.input.write("x".repeat(700));
-    served.input.write(`${ping(3)}\n${ping(4)}\n${"y".repeat(2000)}\n${"z".repeat(1001)}\r\n${ping(5)}\n`);
+    for (let part = 0; part < 20; part++) served.input.write("x".repeat(most / 14));
+    served.input.write(`${ping(3)}\n${ping(4)}\n${"y".repeat(2 * most)}\n`);
+    served.input.write(`${"z".repeat(most + 1)}\r\n${ping(5)}\n`);
     await expect.poll(() => served.messages().at(-1)?.id).toBe(5);
     expect(served.messages().map(({ id }) => id)).toEqual([1, 2, 4, 5]);
-    expect(served.ends).toEqual([]);
-    served.input.end("w".repeat(3000));
-    await expect.poll(() => served.ends).toEqual(["input"]);
+    expect(served.ends()).toBe(0);
+    served.input.end("w".repeat(3 * most));
+    await expect.poll(served.ends).toBe(1);
   });
 });
 
@@ -105,7 +109,7 @@ describe("the end of a stdio server", () => {
     served.output.destroy();
     // Proves that no second end is reported.
     await delay(50);
-    expect(served.ends).toEqual(["closed"]);
+    expect(served.ends()).toBe(1);
     expect(served.slowCalls[0]?.signal.aborted).toBe(true);
     expect(served.closed).toHaveLength(1);
   });
@@ -115,7 +119,7 @@ describe("the end of a stdio server", () => {
     served.say(...begin, calling("slow", 2));
     await expect.poll(() => served.slowCalls.length).toBe(1);
     served.output.destroy(new Error("EPIPE"));
-    await expect.poll(() => served.ends).toEqual(["output"]);
+    await expect.poll(served.ends).toBe(1);
     expect(served.slowCalls[0]?.signal.aborted).toBe(true);
   });
 
@@ -125,7 +129,7 @@ describe("the end of a stdio server", () => {
     served.say(...begin);
     await expect.poll(() => output.writableLength).toBeGreaterThan(0);
     served.input.end();
-    await expect.poll(() => served.ends).toEqual(["input"]);
+    await expect.poll(served.ends).toBe(1);
   });
 
   test("a server ends only after all of its output is written", async () => {
@@ -142,7 +146,7 @@ describe("the end of a stdio server", () => {
     served.say(...begin);
     await expect.poll(() => output.writableLength).toBeGreaterThan(0);
     await served.close();
-    expect(written).toHaveLength(1);
-    expect(served.ends).toEqual(["closed"]);
+    expect(written.filter((chunk) => chunk !== "")).toHaveLength(1);
+    expect(served.ends()).toBe(1);
   });
 });
