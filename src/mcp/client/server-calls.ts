@@ -2,24 +2,21 @@
 import { carryIntegers } from "../../data/exact-integers.ts";
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import type { UnexpectedExit } from "../../problems/index.ts";
+import type { ProcessLaunch } from "../../processes/server-process.ts";
 import type { Cancellation } from "../../runtime/abort-listeners.ts";
 import type { AppsDeclaration } from "../../runtime/apps.ts";
 import type { InputAnswers, InputRequests, InputRound } from "../../runtime/handler-context.ts";
 import { findInputFault, InputNeeded } from "../../runtime/input-rounds.ts";
 import { type LeaveOut, type ResultMethod, repairResult } from "../../runtime/mcp-shapes.ts";
 import type { CallToolResult, PromptResult, ResourceResult } from "../../runtime/tool-result.ts";
+import { RpcError } from "../client-message.ts";
 import type { JsonObject, ServerProtocol } from "./json-rpc.ts";
 import type { ListCapability } from "./server-lists.ts";
 
 /** How to start a server. Environment and folder are complete: it inherits nothing else. */
-export interface ServerLaunch {
+export interface ServerLaunch extends ProcessLaunch {
   /** For messages and log files: the server's name in the user's config, or its qualified name. */
   label: string;
-  command: string;
-  args: readonly string[];
-  /** Absolute. */
-  cwd: string;
-  env: Readonly<Record<string, string>>;
   /** Absolute path of the file that its stderr is appended to, in an existing folder; `undefined` for none. */
   logFile: string | undefined;
   /** Strings to remove from logs, errors and stderr tails. Called each time, because the list can change. */
@@ -120,17 +117,21 @@ export interface Results {
   "completion/complete": { completion: Suggestions };
 }
 
-/** A result with the keys that are passed on, valid for each client, or why it cannot be used. May change the value. */
+const invalidResult = (method: string, fault: string) =>
+  new RpcError(`it answered \`${method}\` with an invalid result: ${fault}`);
+
+/** A result with the keys that are passed on, valid for each client. May change the value. Throws `RpcError`. */
 export function readResult<Method extends ResultMethod>(
   method: Method,
   value: object,
   leaveOut: LeaveOut,
-): Results[Method] | { fault: string } {
+): Results[Method] {
   const keys: readonly string[] = keysOf[method];
   const result: JsonObject = Object.fromEntries(Object.entries(value).filter(([key]) => keys.includes(key)));
   carryIntegers(value, result);
   const fault = repairResult(method, result, leaveOut);
-  return fault === undefined ? (result as unknown as Results[Method]) : { fault: `it ${fault}` };
+  if (fault !== undefined) throw invalidResult(method, `it ${fault}`);
+  return result as unknown as Results[Method];
 }
 
 export function noteLeftOut(
@@ -153,15 +154,16 @@ export function toInputRequest(method: unknown, params: JsonObject): unknown {
   return mode === "url" ? { message, url } : { message, schema };
 }
 
-/** Reads the result of a modern server that asks. Nothing of it is trusted. */
-export async function readInputRequired({
-  inputRequests,
-  requestState: state,
-}: JsonObject): Promise<InputNeeded | { fault: string }> {
+/** What a modern server asks with the result of a request. Nothing of it is trusted. Rejects with `RpcError`. */
+export async function readInputRequired(
+  method: string,
+  { inputRequests, requestState: state }: JsonObject,
+): Promise<InputNeeded> {
   const given = inputRequests ?? {};
   if (!isRecord(given))
-    return { fault: `\`inputRequests\` must be an object, but is ${describeType(given)}` };
-  if (state !== undefined && typeof state !== "string") return { fault: "`requestState` must be a string" };
+    throw invalidResult(method, `\`inputRequests\` must be an object, but is ${describeType(given)}`);
+  if (state !== undefined && typeof state !== "string")
+    throw invalidResult(method, "`requestState` must be a string");
   const requests: Record<string, unknown> = Object.create(null);
   for (const [key, entry] of Object.entries(given)) {
     const { method, params = {} } = isRecord(entry) ? entry : ({} as JsonObject);
@@ -170,11 +172,6 @@ export async function readInputRequired({
   // A state without requests asks only to be called again.
   const isEmpty = Object.keys(requests).length === 0 && state !== undefined;
   const fault = isEmpty ? undefined : await findInputFault({ requests, state });
-  if (fault !== undefined) return { fault: `\`inputRequests\` is invalid: ${fault}` };
+  if (fault !== undefined) throw invalidResult(method, `\`inputRequests\` is invalid: ${fault}`);
   return new InputNeeded({ requests: requests as InputRequests, ...(state !== undefined && { state }) });
 }
-
-export const toRoundParams = ({ input, state }: InputRound): JsonObject => ({
-  inputResponses: input,
-  requestState: state,
-});

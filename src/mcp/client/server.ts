@@ -38,7 +38,6 @@ import {
   type ServerLaunch,
   type Suggestions,
   toInputRequest,
-  toRoundParams,
 } from "./server-calls.ts";
 import {
   fetchList,
@@ -50,13 +49,6 @@ import {
   type ListLimits,
   listRules,
 } from "./server-lists.ts";
-
-interface FailedStart {
-  reason?: string | undefined;
-  hint?: string | undefined;
-  stderrTail?: string | undefined;
-  stdout?: string | undefined;
-}
 
 export interface OutgoingMessage {
   jsonrpc: "2.0";
@@ -82,7 +74,10 @@ export interface Carrier {
   readonly bytesRead: number;
   onReady?(tools: readonly Tool[]): void;
   /** What is known of a failed start, which has ended, besides its error. The reason continues the server's name. */
-  explain(error: unknown, exit: UnexpectedExit | undefined): FailedStart;
+  explain(
+    error: unknown,
+    exit: UnexpectedExit | undefined,
+  ): Partial<Record<"reason" | "hint" | "stderrTail" | "stdout", string>>;
   /** Ends the server, one that has failed without waiting for it. Idempotent. */
   end(hasFailed: boolean): Promise<void>;
 }
@@ -151,21 +146,23 @@ export class Server {
   readonly #events: Events;
   readonly #carrier: Carrier;
   readonly #sent = new Map<number, SentRequest>();
-  /** The canceled calls that the server may still work for, and what forgets them. */
-  readonly #canceled = new Map<number, NodeJS.Timeout>();
+  /** The canceled calls that the server may still work for. */
+  readonly #canceled = new Set<number>();
   /** The requests of the server that are not answered yet. */
   readonly #asked = new Map<unknown, AbortController>();
   #lastId = 0;
   /** `legacy` before the handshake. */
   #era: Era = "legacy";
   readonly #closing = new AbortController();
-  #resolveExit: (exit: UnexpectedExit) => void = () => {};
+  /** Aborted when it ends, or has ended by itself. The reason is why calls fail, a `ServerCallError`. */
+  readonly closing = this.#closing.signal;
   /** Resolves when it is lost: its process exits unexpectedly, or it is unreachable. Never rejects. */
   readonly exit = new Promise<UnexpectedExit>((resolve) => {
-    this.#resolveExit = resolve;
+    whenAborted(this.closing, () => {
+      const { exit } = this.closing.reason as ServerCallError;
+      if (exit !== undefined) resolve(exit);
+    });
   });
-  /** Why calls fail; `undefined` until the server has ended. */
-  #end: ServerCallError | undefined;
   #isReady = false;
   #capabilities: JsonObject = {};
   #changes = 0;
@@ -194,20 +191,17 @@ export class Server {
     const { timeouts } = this.#facts;
     let limitMs = timeouts.handshakeMs;
     const forget = clock.after(slowMs, () => attempt(() => this.#events.onSlow?.(limitMs)));
-    whenAborted(this.#closing.signal, forget);
+    whenAborted(this.closing, forget);
     const deadline = AbortSignal.timeout(timerMs(limitMs));
     const { capabilities, ...facts } = await this.#shakeHands(deadline).catch((error) => {
       throw deadline.aborted ? new Error(describeLate(handshakeOf[this.#era], limitMs)) : error;
     });
     this.#capabilities = capabilities;
-    const followed = new Set(
-      findOfferedLists(capabilities)
-        .map((key) => listRules[key].capability)
-        .filter((name) => this.#offers(name, "listChanged")),
-    );
+    const all = ["tools", "prompts", "resources"] as const;
+    const followed = all.filter((name) => this.#offers(name, "listChanged"));
     // Before the lists are fetched, so that no change is missed.
-    if (this.#era === "modern" && followed.size > 0)
-      void this.#listen(Object.fromEntries([...followed].map((name) => [`${name}ListChanged`, true])));
+    if (this.#era === "modern" && followed.length > 0)
+      void this.#listen(Object.fromEntries(followed.map((name) => [`${name}ListChanged`, true])));
     limitMs = timeouts.listMs;
     const lists = await this.list();
     forget();
@@ -218,37 +212,28 @@ export class Server {
   /** The handshake, which decides the era: `initialize` and `notifications/initialized`, or `server/discover`. */
   async #shakeHands(signal: AbortSignal): Promise<ServerFacts> {
     const { protocol } = this.#facts;
+    // A client must not cancel `initialize`.
+    const ask = (params: JsonObject) =>
+      abortable(signal, () => this.#request(handshakeOf[this.#era], params).answer);
     if (protocol !== "modern")
       try {
-        return await this.#initialize(signal);
+        const capabilities = this.#declare(this.#facts);
+        const result = await ask({ protocolVersion: legacyRevisions[0], capabilities, clientInfo });
+        const facts = readHandshake("legacy", result);
+        this.#carrier.protocolVersion = facts.protocolVersion;
+        this.#send({ method: "notifications/initialized" });
+        return facts;
       } catch (error) {
         if (protocol === "legacy" || !refusesInitialize(error)) throw error;
       }
     this.#era = "modern";
-    const result = await abortable(signal, () => this.#request("server/discover", {}).answer);
-    return readHandshake("modern", result);
-  }
-
-  async #initialize(signal: AbortSignal): Promise<ServerFacts> {
-    const capabilities = this.#declare(this.#facts);
-    const params = { protocolVersion: legacyRevisions[0], capabilities, clientInfo };
-    // A client must not cancel `initialize`.
-    const result = await abortable(signal, () => this.#request("initialize", params).answer);
-    const facts = readHandshake("legacy", result);
-    this.#carrier.protocolVersion = facts.protocolVersion;
-    this.#send({ method: "notifications/initialized" });
-    return facts;
+    return readHandshake("modern", await ask({}));
   }
 
   /** The suggestions for an argument; none of a server that makes none. */
   async complete(request: ServerCompletion, options: ServerCallOptions): Promise<Suggestions> {
     if (!Object.hasOwn(this.#capabilities, "completions")) return { values: [] };
     return (await this.call("completion/complete", { ...request }, options)).completion;
-  }
-
-  /** Aborted when it ends, or has ended by itself. */
-  get closing(): AbortSignal {
-    return this.#closing.signal;
   }
 
   #offers(capability: ListCapability, feature: string): boolean {
@@ -258,7 +243,7 @@ export class Server {
 
   async #fail(error: unknown): Promise<never> {
     const { label } = this;
-    const end = this.#end;
+    const end: ServerCallError | undefined = this.closing.reason;
     this.#stop(new ServerCallError(`Server "${label}" is closed.`));
     await this.#carrier.end(true);
     if (error instanceof TrailblazeError) throw error;
@@ -272,9 +257,7 @@ export class Server {
 
   /** The server has ended by itself. */
   lose(exit: UnexpectedExit): void {
-    if (this.#end !== undefined) return;
     this.#stop(new ServerCallError(`Server "${this.label}" ${describeExit(exit)}.`, { exit }));
-    this.#resolveExit(exit);
   }
 
   /**
@@ -286,19 +269,14 @@ export class Server {
     return this.#carrier.end(false);
   }
 
+  /** Only the first reason counts. */
   #stop(why: ServerCallError): void {
-    this.#end ??= why;
     this.#watches.clear();
     const sent = [...this.#sent.values()];
     this.#sent.clear();
-    for (const { reject } of sent) reject(this.#end);
-    for (const timer of this.#canceled.values()) clearTimeout(timer);
+    this.#closing.abort(why);
+    for (const { reject } of sent) reject(this.closing.reason);
     for (const cancel of this.#asked.values()) cancel.abort();
-    this.#closing.abort();
-  }
-
-  #throwIfEnded(): void {
-    if (this.#end !== undefined) throw this.#end;
   }
 
   /** The open calls, the oldest first. */
@@ -331,8 +309,10 @@ export class Server {
     /** Cancels the request once, unless it is already answered. */
     const cancel = (reason: string) => {
       if (!this.#sent.has(id)) return;
-      if (call !== undefined)
-        this.#canceled.set(id, setTimeout(() => this.#canceled.delete(id), canceledMs).unref());
+      if (call !== undefined) {
+        this.#canceled.add(id);
+        setTimeout(() => this.#canceled.delete(id), canceledMs).unref();
+      }
       fail(new RpcError(reason));
       if (stream === undefined)
         this.#send({ method: "notifications/cancelled", params: { requestId: id, reason } });
@@ -365,7 +345,6 @@ export class Server {
     const isAnswer = isProtocol || Object.hasOwn(message, "result") || Object.hasOwn(message, "error");
     const answered = readId(id);
     if (method !== undefined || !isAnswer) return isProtocol;
-    clearTimeout(this.#canceled.get(answered));
     if (this.#canceled.delete(answered)) return true;
     const request = this.#sent.get(answered);
     if (request === undefined) return isProtocol;
@@ -415,7 +394,7 @@ export class Server {
       const onLeftOut = (fault: ListFault) => void leftOut.push(fault);
       const offered = findOfferedLists(this.#capabilities);
       const lists = await Promise.all(offered.map((key) => this.#fetchList(key, signal, onLeftOut)));
-      this.#throwIfEnded();
+      this.closing.throwIfAborted();
       if (this.#changes !== before && listing < mostListings && !signal.aborted) continue;
       const entries = lists.flat();
       this.#carrier.onReady?.(entries.flatMap((one) => (one.kind === "tool" ? [one.entry] : [])));
@@ -461,16 +440,15 @@ export class Server {
     params: Readonly<JsonObject>,
     { signal, onProgress, onLog, ask, user, apps, round }: ServerCallOptions = {},
   ): Promise<Results[Method]> {
-    const { label } = this;
     const isModern = this.#era === "modern";
     const leaveOut = noteLeftOut(method, params, (fault) => attempt(() => this.#events.onLeftOut(fault)));
     signal?.throwIfAborted();
-    this.#throwIfEnded();
+    this.closing.throwIfAborted();
     const hasLogs = this.#events.onLog !== undefined && Object.hasOwn(this.#capabilities, "logging");
     const given = params._meta as JsonObject | undefined;
     const meta: JsonObject = isModern && (hasLogs || onLog) ? { ...allLogs, ...given } : { ...given };
     delete meta.progressToken;
-    const answers = round && toRoundParams(round);
+    const answers = round && { inputResponses: round.input, requestState: round.state };
     // A canceled call counts until it is answered, at most ten minutes.
     if (this.#calls().length + this.#canceled.size === 0) this.#users.clear();
     if (user !== undefined) this.#users.add(user);
@@ -480,23 +458,17 @@ export class Server {
     const cancel = () =>
       request.cancel(signal?.reason?.name === "TimeoutError" ? "no answer in time" : "aborted");
     const unlisten = signal && whenAborted(signal, cancel);
-    const fault = (reason: string, cause?: unknown) =>
-      new ServerCallError(`Server "${label}" failed: ${reason}`, { cause });
     try {
       const answer = await request.answer;
-      const asks = isModern && answer.resultType === "input_required";
-      const found = asks ? await readInputRequired(answer) : readResult(method, answer, leaveOut);
-      if ("fault" in found)
-        throw fault(`it answered \`${method}\` with an invalid result: ${this.#clean(String(found.fault))}`);
-      if (found instanceof InputNeeded) throw found;
-      return found;
+      if (!isModern || answer.resultType !== "input_required") return readResult(method, answer, leaveOut);
+      throw await readInputRequired(method, answer);
     } catch (error) {
       if (error instanceof ServerCallError || error instanceof InputNeeded) throw error;
       signal?.throwIfAborted();
       // Its message names the server, its hint what to do.
       if (error instanceof TrailblazeError)
         throw new ServerCallError(`${error.message} ${error.problem.hint ?? ""}`.trim());
-      throw fault(this.#explain(error), error);
+      throw new ServerCallError(`Server "${this.label}" failed: ${this.#explain(error)}`, { cause: error });
     } finally {
       unlisten?.();
       ended.abort(undefined);
@@ -551,7 +523,7 @@ export class Server {
       case "notifications/resources/list_changed": {
         const capability = method.split("/")[1] as ListCapability;
         this.#changes += 1;
-        if (this.#isReady && this.#end === undefined) attempt(() => this.#events.onListChanged(capability));
+        if (this.#isReady && !this.closing.aborted) attempt(() => this.#events.onListChanged(capability));
         break;
       }
       case "notifications/resources/updated": {
@@ -602,8 +574,7 @@ export class Server {
    * may end at any time, and is then repeated unless the server refuses it; `onRepeated` is called each time.
    */
   async #listen(notifications: JsonObject, ended?: AbortSignal, onRepeated = () => {}): Promise<void> {
-    const { signal: closing } = this.#closing;
-    const signal = ended === undefined ? closing : AbortSignal.any([ended, closing]);
+    const signal = ended === undefined ? this.closing : AbortSignal.any([ended, this.closing]);
     while (!signal.aborted) {
       const { answer, cancel } = this.#request("subscriptions/listen", { notifications });
       const unlisten = whenAborted(signal, () => cancel("No one listens any more."));
@@ -611,11 +582,8 @@ export class Server {
       unlisten();
       if (isRefused || signal.aborted || this.#carrier.hasPerRequestStream !== true) return;
       await new Promise<void>((resolve) => {
-        const cancelDelay = clock.after(relistenMs, resolve);
-        whenAborted(signal, () => {
-          cancelDelay();
-          resolve();
-        });
+        clock.after(relistenMs, resolve);
+        whenAborted(signal, resolve);
       });
       // It may have missed a change.
       if (!signal.aborted) onRepeated();
@@ -624,7 +592,7 @@ export class Server {
 
   /** Calls `changed` until the returned function is called; never for a server without subscriptions. */
   watchResource(uri: string, changed: () => void): () => void {
-    if (!this.#offers("resources", "subscribe") || this.#end !== undefined) return () => {};
+    if (!this.#offers("resources", "subscribe") || this.closing.aborted) return () => {};
     const watch = { uri, changed };
     this.#watches.add(watch);
     const ended = new AbortController();
