@@ -39,23 +39,9 @@ export function findProxy(
 export const showProxy = (proxy: string): string =>
   URL.canParse(proxy) ? `${new URL(proxy).protocol}//${new URL(proxy).host}` : "whose address is not a URL";
 
-export class ProxyRefusal extends Error {
-  override readonly name = "ProxyRefusal";
-
-  constructor(status: number | undefined) {
-    super(`it answered with HTTP status ${status}`);
-  }
-}
-
-function toResponse(answer: IncomingMessage): Response {
-  const headers = new Headers();
-  for (let at = 0; at + 1 < answer.rawHeaders.length; at += 2)
-    headers.append(answer.rawHeaders[at] as string, answer.rawHeaders[at + 1] as string);
-  const status = answer.statusCode ?? 0;
-  const hasBody = ![204, 205, 304].includes(status);
-  if (!hasBody) answer.resume();
-  return new Response(hasBody ? (Readable.toWeb(answer) as ReadableStream) : null, { status, headers });
-}
+/** Like Node's errors, it tells that there is no connection. */
+const proxyRefusal = (status: number | undefined) =>
+  Object.assign(new Error(`it answered with HTTP status ${status}`), { syscall: "connect" });
 
 /** An idle connection is closed before servers of Node close it, which takes them 5 s. Milliseconds. */
 const idleMs = 4000;
@@ -63,7 +49,7 @@ const directAgents: Record<string, Agent> = {};
 
 /**
  * `fetch`, perhaps through a proxy, without redirects and without a limit of time: Node's own gives up after five minutes of
- * silence. Rejects with Node's errors and `ProxyRefusal`.
+ * silence. Rejects with errors for `findReason`.
  */
 export async function fetchThrough(
   proxy: string | undefined,
@@ -91,17 +77,23 @@ export async function fetchThrough(
     });
     // Otherwise, the answer to CONNECT would count as the server's.
     sent.on("proxyConnect", ({ statusCode }: { statusCode: number }) => {
-      if (statusCode !== 200) sent.destroy(new ProxyRefusal(statusCode));
+      if (statusCode !== 200) sent.destroy(proxyRefusal(statusCode));
     });
     sent.on("response", (received) => {
       if (received.statusCode !== 407 || proxy === undefined)
         return resolve(init.signal ? addAbortSignal(init.signal, received) : received);
-      reject(new ProxyRefusal(407));
+      reject(proxyRefusal(407));
       received.destroy();
     });
     sent.on("error", reject).end(init.body);
   });
-  return toResponse(answer);
+  const headers = new Headers();
+  for (let at = 0; at + 1 < answer.rawHeaders.length; at += 2)
+    headers.append(answer.rawHeaders[at] as string, answer.rawHeaders[at + 1] as string);
+  const status = answer.statusCode ?? 0;
+  const hasBody = ![204, 205, 304].includes(status);
+  if (!hasBody) answer.resume();
+  return new Response(hasBody ? (Readable.toWeb(answer) as ReadableStream) : null, { status, headers });
 }
 
 /** Why there is no connection: Node's reason is in the causes. `isBefore`: nothing was sent. */
@@ -111,11 +103,10 @@ export function findReason(error: unknown): { text: string; isBefore: boolean } 
   if (reason instanceof AggregateError && reason.errors.length > 0) reason = reason.errors.at(-1);
   if (!(reason instanceof Error)) return { text: String(reason), isBefore: false };
   const { code, syscall } = reason as { code?: unknown; syscall?: unknown };
-  const isBefore = syscall === "connect" || syscall === "getaddrinfo" || code === "UND_ERR_CONNECT_TIMEOUT";
   // OpenSSL's messages have addresses and source lines.
   const isTls = typeof code === "string" && code.startsWith("ERR_SSL_");
   const text = isTls ? `TLS error ${code}` : reason.message;
-  return { text, isBefore };
+  return { text, isBefore: syscall === "connect" || syscall === "getaddrinfo" };
 }
 
 /** The start of a body, as far as it arrives in time. `isWhole`: rejects if that is not all of it. */

@@ -3,14 +3,16 @@ import type { Tool } from "@modelcontextprotocol/server";
 import { findInteger, markIntegers, markText, readMarks, unmarkText } from "../../data/exact-integers.ts";
 import { isDeeper } from "../../data/json-values.ts";
 import { isRecord } from "../../data/parse-json.ts";
+import { attempt } from "../../files/file-errors.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { failure, formatSize, printable, TrailblazeError } from "../../problems/index.ts";
 import { whenAborted } from "../../runtime/abort-listeners.ts";
 import { createLineDecoder } from "../../runtime/line-decoder.ts";
 import { createRedactor, type Redactor } from "../../runtime/redact.ts";
 import { clock } from "../../runtime/time-limit.ts";
-import { claimedRevision, RpcError } from "../client-message.ts";
-import { fetchThrough, findProxy, findReason, ProxyRefusal, readStart, showProxy } from "./proxied-fetch.ts";
+import { RpcError } from "../client-message.ts";
+import type { JsonObject } from "./json-rpc.ts";
+import { fetchThrough, findProxy, findReason, readStart, showProxy } from "./proxied-fetch.ts";
 import { type Carrier, type OutgoingMessage, Server } from "./server.ts";
 import type { ServerEvents, ServerLaunch } from "./server-calls.ts";
 import { defaultLimits, type ServerLimits } from "./start-server.ts";
@@ -126,13 +128,9 @@ const readErrorText = async (response: Response) =>
 const isAbort = (error: unknown) => error instanceof Error && error.name === "AbortError";
 
 function readRpcError(body: string): object | undefined {
-  try {
-    const message: unknown = JSON.parse(body);
-    const error = isRecord(message) ? message.error : undefined;
-    return isRecord(error) && Number.isSafeInteger(error.code) ? error : undefined;
-  } catch {
-    return undefined;
-  }
+  const message: unknown = attempt(() => JSON.parse(body));
+  const error = isRecord(message) ? message.error : undefined;
+  return isRecord(error) && Number.isSafeInteger(error.code) ? error : undefined;
 }
 
 /** The scopes that a server asks for beside those of the token, and all of them. Those with characters of shells are left out. */
@@ -170,7 +168,6 @@ class RemoteCarrier implements Carrier {
   readonly #open = new Map<unknown, () => void>();
   #sessionId: string | undefined;
   protocolVersion: string | undefined;
-  #initialized: Promise<unknown> = Promise.resolve();
   #schemas = new Map<string, unknown>();
   #isReady = false;
   #isClosed = false;
@@ -190,7 +187,9 @@ class RemoteCarrier implements Carrier {
 
   onReady(tools: readonly Tool[]): void {
     this.#isReady = true;
-    this.#schemas = new Map(tools.map(({ name, inputSchema }) => [name, inputSchema]));
+    // Only modern servers compare headers with arguments.
+    if (this.protocolVersion === undefined)
+      this.#schemas = new Map(tools.map(({ name, inputSchema }) => [name, inputSchema]));
   }
 
   /** A transport for one message. The SDK takes about 100 ms to load. */
@@ -316,8 +315,7 @@ class RemoteCarrier implements Carrier {
     } catch (error) {
       if (init.signal?.aborted) throw error;
       const through = proxy === undefined ? "" : ` through the proxy ${showProxy(proxy)}`;
-      const { text, isBefore } = findReason(error);
-      const isUnreachable = isBefore || error instanceof ProxyRefusal;
+      const { text, isBefore: isUnreachable } = findReason(error);
       const start = isUnreachable ? `no connection${through}` : `the connection${through} failed`;
       const hint =
         proxy &&
@@ -381,17 +379,13 @@ class RemoteCarrier implements Carrier {
   }
 
   send(message: OutgoingMessage, requestSignal?: AbortSignal): Promise<void> {
-    const sent = this.#exchange(message, requestSignal).catch((error) => this.#fail(error, message));
-    // Some servers refuse requests until they have it.
-    if (message.method === "notifications/initialized") this.#initialized = sent.catch(() => {});
-    return sent;
+    return this.#exchange(message, requestSignal).catch((error) => this.#fail(error, message));
   }
 
   /** Rejects when a request can no longer be answered, also if it was. Of other messages, settles when they are sent. */
   async #exchange(message: OutgoingMessage, signal?: AbortSignal): Promise<void> {
     const { id, method, params } = message;
     const isRequest = method !== undefined && id !== undefined;
-    if (isRequest) await this.#initialized;
     signal?.throwIfAborted();
     const exchange: Exchange = { id: isRequest ? id : undefined, isStream: false, fail() {} };
     const broken = new Promise<never>((_resolve, reject) => {
@@ -407,7 +401,9 @@ class RemoteCarrier implements Carrier {
     const release = signal === undefined ? undefined : whenAborted(signal, end);
     const fail = () => exchange.fail(exchange.fault ?? new RpcError("it did not answer the request"));
     try {
-      const headers = this.#mirror(message);
+      const { name, arguments: args } = isRecord(params) ? params : ({} as JsonObject);
+      const schema = method === "tools/call" ? this.#schemas.get(String(name)) : undefined;
+      const headers = mirrorArguments(schema, args);
       await transport.send(markIntegers(message) as never, { headers, onRequestStreamEnd: fail });
       if (!isRequest) return;
       if (!exchange.isStream) fail();
@@ -429,12 +425,6 @@ class RemoteCarrier implements Carrier {
     // Of the SDK's errors, it is only known that the answer is invalid.
     const isJson = !(error instanceof SyntaxError);
     throw new RpcError(isJson ? "its answer is not a message of MCP" : "its answer is not valid JSON");
-  }
-
-  #mirror(message: OutgoingMessage): Record<string, string> {
-    const { method, params } = message;
-    if (method !== "tools/call" || !isRecord(params) || claimedRevision(message) === undefined) return {};
-    return mirrorArguments(this.#schemas.get(String(params.name)), params.arguments);
   }
 
   #lose({ message }: Error): void {

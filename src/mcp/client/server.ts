@@ -221,7 +221,9 @@ export class Server {
         const result = await ask({ protocolVersion: legacyRevisions[0], capabilities, clientInfo });
         const facts = readHandshake("legacy", result);
         this.#carrier.protocolVersion = facts.protocolVersion;
-        this.#send({ method: "notifications/initialized" });
+        // Some servers refuse requests until they have it.
+        const initialized = { jsonrpc: "2.0", method: "notifications/initialized" } as const;
+        await abortable(signal, () => this.#carrier.send(initialized).catch(() => {}));
         return facts;
       } catch (error) {
         if (protocol === "legacy" || !refusesInitialize(error)) throw error;
@@ -286,9 +288,10 @@ export class Server {
 
   /**
    * Sends a request. Its `answer` resolves with the result as the server sent it. It rejects with `RpcError` for an error answer,
-   * for an invalid one and after `cancel`; with the carrier's error if the request is not sent; with another error after the end.
+   * for an invalid one and after `cancel`; with the carrier's error if the request is not sent; with another error at the end, after which it is thrown.
    */
   #request(method: string, params: JsonObject, call?: OpenCall) {
+    this.closing.throwIfAborted();
     const id = ++this.#lastId;
     const isModern = this.#era === "modern";
     const answer = new Promise<JsonObject>((resolve, reject) => {
@@ -443,7 +446,6 @@ export class Server {
     const isModern = this.#era === "modern";
     const leaveOut = noteLeftOut(method, params, (fault) => attempt(() => this.#events.onLeftOut(fault)));
     signal?.throwIfAborted();
-    this.closing.throwIfAborted();
     const hasLogs = this.#events.onLog !== undefined && Object.hasOwn(this.#capabilities, "logging");
     const given = params._meta as JsonObject | undefined;
     const meta: JsonObject = isModern && (hasLogs || onLog) ? { ...allLogs, ...given } : { ...given };
