@@ -98,8 +98,12 @@ type Computed<Text> = [Extract<Text, (args: never) => unknown>] extends [(args: 
   ? Args
   : never;
 type Flat<Args> = Args extends infer All ? { [Key in keyof All]: All[Key] } : never;
-type Chosen<Conditions> = {
-  [Key in keyof Conditions as NameOfChoice<Key>]: Key extends `${string}=${infer Value}` ? Value : never;
+type Chosen<Conditions, Name> = {
+  [Key in keyof Conditions as Exclude<NameOfChoice<Key>, Name>]: Key extends `${string}=${infer Value}`
+    ? Value extends `${infer Flag extends boolean}`
+      ? Flag | boolean
+      : Value
+    : never;
 };
 type NameOfChoice<Key> = Key extends `${infer Name}=${string}` ? Name : never;
 type Flags<Name extends PropertyKey> = {
@@ -116,7 +120,7 @@ type ArgumentsOf<
   Placed<Outside<Own>> &
     Computed<Own | Special> &
     Partial<Placed<Own | Special>> &
-    Chosen<Conditions> &
+    Chosen<Conditions, keyof Placed<Own | Special>> &
     Flags<Exclude<keyof Conditions, keyof Placed<Own | Special>>>
 >;
 

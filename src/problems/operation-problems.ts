@@ -2,35 +2,23 @@ import { type Kind, keyOfKind } from "../kinds.ts";
 import { entry, entryOf } from "./entry.ts";
 import { formatInstall, listOf, type PackageManager, printable, quoteForShell } from "./text.ts";
 
-export interface ItemNotFound {
-  name: string;
-  /** The kind that the item with this name has. */
-  otherKind?: Kind | undefined;
-  /** Similar names, best first. */
-  nearest: readonly string[];
-  /** Why an installed item is not available in this session. */
-  reason?: string;
-  /** Items of all kinds were searched. */
-  isAnyKind?: boolean;
-  /** The server of the config whose label is the first segment, and that has no such tool. */
-  server?: string;
-  isDisabled?: boolean;
-  /** The name is the first segment of LABEL/TOOL, and the config has servers. */
-  isLabel?: boolean;
-}
-
 const capitalize = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 
+/**
+ * `otherKind`: that of the item with this name. `nearest`: similar names, best first. `reason`: why an installed item is not
+ * available in this session. `isAnyKind`: items of all kinds were searched. `server`: the one of the config whose label is the
+ * first segment. `isLabel`: the name is the first segment of LABEL/TOOL, and the config has servers.
+ */
 const itemNotFound = (kind: Kind) => {
-  const start = `${capitalize(kind)} "{name}"`;
-  return entryOf<ItemNotFound>({
+  const start = `${capitalize(kind)} "{name}"` as const;
+  return entry({
     message: `${start} not found.`,
     hint: `Run \`trailblaze list ${keyOfKind[kind]}\` to see every installed ${kind}.`,
     when: {
       isDisabled: { message: `${start} is disabled in the config.`, hint: "Enable it in the config." },
       otherKind: {
         message: `${start} not found; there is a {otherKind} with this name.`,
-        hint: ({ name, otherKind }) =>
+        hint: ({ name, otherKind }: { name: string; otherKind?: Kind | undefined }) =>
           name.includes("/")
             ? `Run \`trailblaze inspect ${quoteForShell(printable(name))} --kind ${otherKind}\` to see the ${otherKind}.`
             : undefined,
@@ -55,23 +43,13 @@ const itemNotFound = (kind: Kind) => {
   });
 };
 
-export interface PackNotInstalled {
+interface PackAlternatives {
   name: string;
-  nearest?: readonly string[];
-  isDeclared?: boolean;
-  /** What else the name can mean: two segments are an item, or a pack with a scope. */
-  alternative?: string | undefined;
-  /** The range that was requested. */
   range?: string | undefined;
+  nearest?: readonly string[];
+  alternative?: string | undefined;
   /** The package manager of the project; npm if unknown. */
   manager?: PackageManager | undefined;
-  /** The name is a word that a user typed: a package with that name may be unrelated, so no install is suggested. */
-  isWord?: boolean;
-  /** What the project's config defines under this name. */
-  inConfig?: "server" | "tool" | undefined;
-  isRemoval?: boolean;
-  /** The pack is installed, but a session did not look for it. */
-  isUndeclared?: boolean;
 }
 
 export const operationProblems = {
@@ -79,9 +57,14 @@ export const operationProblems = {
     message: '"{name}" is not a valid qualified name: {reason}.',
     hint: 'Use "publisher/pack/item", or "pack/item" if the npm name has no scope.',
   }),
-  PackNotInstalled: entryOf<PackNotInstalled>({
+  /**
+   * `alternative`: what else the name can mean, because two segments are an item, or a pack with a scope. `range`: the requested one.
+   * `isWord`: the name is a word that a user typed: a package with that name may be unrelated, so no install is suggested.
+   * `inConfig`: what the project's config defines under this name. `isUndeclared`: a session did not look for the installed pack.
+   */
+  PackNotInstalled: entry({
     message: 'Pack "{name}" is not installed.',
-    hint: ({ name, range, manager, nearest = [], alternative }) => {
+    hint: ({ name, range, manager, nearest = [], alternative }: PackAlternatives) => {
       const install = formatInstall(manager, range === undefined ? name : `${name}@${range}`);
       if (nearest.length === 0 && alternative === undefined) return install;
       const other = alternative && `, or \`${formatInstall(manager, alternative)}\` if the name is a pack`;
@@ -94,13 +77,14 @@ export const operationProblems = {
       },
       inConfig: {
         message: '"{name}" is a {inConfig} in the project\'s config, not a pack.',
-        hint: ({ isRemoval }) =>
+        hint: ({ isRemoval }: { isRemoval?: boolean }) =>
           isRemoval
             ? "Remove it from the config file."
             : "Run `trailblaze tools` to list the tools of the config.",
       },
       isDeclared: {
-        hint: ({ manager }) => `It is declared in package.json. Run \`${formatInstall(manager)}\`.`,
+        hint: ({ manager }: PackAlternatives) =>
+          `It is declared in package.json. Run \`${formatInstall(manager)}\`.`,
       },
       isRemoval: {
         message: 'This project does not depend on "{name}".',
@@ -173,12 +157,7 @@ export const operationProblems = {
     message: "Invalid config: {reason}.",
     when: { hint: { hint: "{hint}" } },
   }),
-  ProjectNotFound: entryOf<{
-    directory: string;
-    exists: boolean;
-    denoFile?: string | undefined;
-    isTarget?: boolean;
-  }>({
+  ProjectNotFound: entry({
     message: 'No package.json found in "{directory:400}" or any parent folder.',
     when: {
       denoFile: {
@@ -194,7 +173,7 @@ export const operationProblems = {
       },
     },
   }),
-  MalformedPackageJson: entryOf<{ reason: string; location: string; isSource: boolean }>({
+  MalformedPackageJson: entry({
     message: 'Invalid package.json in "{location:400}": {reason}.',
     hint: "Correct the file.",
     when: { "isSource=false": { hint: "Reinstall the package, or report this to its author." } },

@@ -209,18 +209,11 @@ export const sessionProblems = {
   ResourceFailed: entry({
     message: "{reason:lines}",
   }),
-  ServerListIncomplete: entryOf<{
-    label: string;
-    list: "tools" | "prompts" | "resources" | "resourceTemplates" | "skills";
-    /** Continues the server's name, or that of the entry or key. */
-    reason: string;
-    /** Whether only what came before is used. */
-    isRest?: boolean;
-    /** The entry that is left out, by its name or URI, which may be empty; `undefined` for the whole list. */
-    name?: string;
-    /** The key of the entry that is left out; `undefined` for the whole entry. */
-    key?: string;
-  }>({
+  /**
+   * `isRest`: only what came before is used. `name`: the entry that is left out, by its name or URI, which may be empty.
+   * `key`: that of the entry that is left out.
+   */
+  ServerListIncomplete: entry({
     severity: "warning",
     message: 'The {list:words} of server "{label:200}" are left out: {reason}.',
     hint: "The rest of the server is used. Report it to the server's author.",
