@@ -25,7 +25,7 @@ import { notFoundCode, resolveReference } from "../qualified-names/resolve-refer
 import { pagesOf } from "../runtime/apps.ts";
 import { entryNamesOf } from "../runtime/bundle.ts";
 import { type ProgramPlan, planPackServer, planUserServer } from "../runtime/server-launches.ts";
-import type { Selection } from "../session/members.ts";
+import type { Selection } from "../session/read-project.ts";
 import { describeServers, findForbidden, refuseUnasked } from "../session/select-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
 import type { CheckedPack } from "../validate/finding.ts";

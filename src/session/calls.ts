@@ -52,6 +52,7 @@ import {
   type ToolResult,
 } from "../runtime/tool-result.ts";
 import { rootOf } from "../skills/skill-entry.ts";
+import { type PackPrompt, type PackResource, suggestValues } from "./collect-items.ts";
 import { askHost, createHostInput, type Listeners, listen, type ToolLog } from "./host-functions.ts";
 import {
   type ItemOf,
@@ -66,7 +67,6 @@ import {
 } from "./items.ts";
 import { LargeResults } from "./large-results.ts";
 import { patternNames } from "./names.ts";
-import { type PackPrompt, type PackResource, suggestValues } from "./pack-content.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import { createCallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
 import { findSkillFile, readSkill } from "./session-skills.ts";

@@ -6,7 +6,7 @@ import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { Skill } from "../skills/read-skill.ts";
 import type { SkillEntry, SkillFile } from "../skills/skill-entry.ts";
-import type { PackPrompt, PackResource } from "./pack-content.ts";
+import type { PackPrompt, PackResource } from "./collect-items.ts";
 import type { ServerSource } from "./server-source.ts";
 
 /** The JSON Schema of a tool's arguments, which are an object. Only `type` is certain: the author wrote the rest. */

@@ -7,7 +7,7 @@ import type { LockGate } from "../lock/lock-gate.ts";
 import { createProblem } from "../problems/index.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import { watchProject } from "./follow-project.ts";
-import type { Selection } from "./members.ts";
+import type { Selection } from "./read-project.ts";
 import { Session } from "./session.ts";
 import { SessionFrame } from "./session-frame.ts";
 import { applyOptions, type CommandSessionOptions } from "./session-options.ts";

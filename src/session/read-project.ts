@@ -1,19 +1,23 @@
 import { locateInConfig } from "../config/config-file.ts";
 import { isAllowed } from "../config/packs-policy.ts";
 import { checkBuiltIns } from "../config/read-config.ts";
-import type { SessionConfig, UserServer } from "../config/session-config.ts";
+import type { BuiltInDefinition, SessionConfig, UserServer } from "../config/session-config.ts";
 import { isToolAllowed } from "../config/tool-policy.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
 import { managerIn } from "../discovery/project-manager.ts";
-import { type FoundPack, isDeclaredOrigin, isUnasked } from "../discovery/types.ts";
+import { type DiscoveredPack, type FoundPack, isDeclaredOrigin, isUnasked } from "../discovery/types.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
+import type { ServerMember } from "../inspection/server-contents.ts";
+import type { InspectedItem } from "../inspection/types.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { type Problem, type ProblemArguments, TrailblazeError } from "../problems/index.ts";
+import { numberNames } from "../qualified-names/advertised-names.ts";
 import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
 import { isQualifiedName } from "../qualified-names/qualified-name.ts";
+import { isForAppsAlone } from "../runtime/apps.ts";
 import {
   describeSource,
   describeUserSource,
@@ -22,16 +26,25 @@ import {
   planUserServer,
   type ServerPlan,
 } from "../runtime/server-launches.ts";
-import type { CodeOwner } from "../runtime/tool-code.ts";
+import { type CodeOwner, type CodePlace, placeOfCode } from "../runtime/tool-code.ts";
 import { type CheckedPack, makesUnusable } from "../validate/finding.ts";
 import { collectBuiltIns, collectBundles, collectPack } from "./collect-items.ts";
 import { hashPackCode, hashProgram, locateDeclared, refuseIncompleteProject } from "./follow-project.ts";
-import { type Contribution, collectVanished, contribute, describeUnusable, isOf } from "./items.ts";
-import { selectMembers } from "./members.ts";
+import {
+  type Contribution,
+  collectVanished,
+  contribute,
+  describeUnusable,
+  type ItemOf,
+  isOf,
+  type SessionItem,
+  type ToolItem,
+} from "./items.ts";
 import { findNeededServers } from "./names.ts";
 import { describeServers, referencesOf, selectPacks } from "./select-packs.ts";
 import { ServerSource } from "./server-source.ts";
 import type { SessionFrame } from "./session-frame.ts";
+import { selectFirst } from "./session-skills.ts";
 
 export interface ReadingContext {
   frame: SessionFrame;
@@ -307,4 +320,83 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     started,
     holds,
   };
+}
+
+/** What a session has instead of what its project has: one server, or the members of a composed one. */
+export interface Selection {
+  /** The name of the server in messages; for one of the config its label. */
+  label: string;
+  /** Where packs were found. Default: in the project. */
+  found?: FoundPacks;
+  /** The packs of the server, or of its members and of what entries of bundles refer to, with these items only. */
+  packs: readonly CheckedPack[];
+  composed?: Composition;
+  /** Members also offer tools that need a session or are not for models. */
+  allTools?: boolean;
+}
+
+export interface Composition {
+  instructions?: string | undefined;
+  /** The server's item and its pack; `undefined` for a server of the config. */
+  origin?: { item: InspectedItem; pack: DiscoveredPack };
+  /** In their order, also those that are not approved. */
+  members: readonly ServerMember[];
+  /** The host's tools among them, and among what entries of bundles refer to. */
+  builtIns: readonly BuiltInDefinition[];
+}
+
+export interface Initializer {
+  name: string;
+  owner: CodeOwner;
+  place: CodePlace;
+  options: Readonly<Record<string, unknown>>;
+}
+
+/** The server's `initialize` function, then its tools' in their order. */
+function findInitializers(label: string, { origin }: Composition, tools: readonly ToolItem[]): Initializer[] {
+  const { item, pack } = origin ?? {};
+  const owner = pack && { pack, root: pack.location };
+  const place = owner && placeOfCode(item?.definition?.initialize, "initialize", item);
+  const ofServer = owner && place && { name: item?.qualifiedName ?? label, owner, place, options: {} };
+  const ofTools = tools.flatMap(({ shown, route }) => {
+    if (route.by !== "code" || route.code.initialize === undefined) return [];
+    const { owner, initialize, options } = route.code;
+    return [{ name: shown.qualifiedName ?? label, owner, place: initialize, options }];
+  });
+  return ofServer ? [ofServer, ...ofTools] : ofTools;
+}
+
+function numberAll(items: readonly ItemOf<"tool" | "prompt">[]): void {
+  const names = numberNames(items.map(({ shown }) => shown.name));
+  for (const [index, { shown }] of items.entries()) shown.name = names[index] ?? shown.name;
+}
+
+/** Whether an item is a member, or an entry of a bundle that is one. */
+function isMember(one: SessionItem, { kind, name, item }: ServerMember): boolean {
+  if (kind === "toolset") return one.kind === "tool" && one.bundle === name;
+  if (one.kind !== kind) return false;
+  return one.kind === "resource"
+    ? one.route.by === "code" && one.route.code.item === item
+    : one.shown.qualifiedName === name;
+}
+
+/** What a composed server has of all that its packs and the host offer, with numbers for repeated names, and what runs before its code. */
+function selectMembers(
+  { label, allTools }: Selection,
+  composed: Composition,
+  offered: readonly Contribution[],
+): { items: SessionItem[]; initializers: Initializer[] } {
+  const all = offered.flatMap(({ items }) => items);
+  const { items: candidates } = selectFirst(
+    composed.members.flatMap((member) => all.filter((one) => isMember(one, member))),
+  );
+  const items = candidates.filter(
+    (one) =>
+      one.kind !== "tool" ||
+      allTools ||
+      ((one.meta.isForLlm || isForAppsAlone(one.shown._meta)) && !one.meta.requiresContext),
+  );
+  numberAll(items.filter(isOf("tool")));
+  numberAll(items.filter(isOf("prompt")));
+  return { items, initializers: findInitializers(label, composed, candidates.filter(isOf("tool"))) };
 }

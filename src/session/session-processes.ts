@@ -18,7 +18,7 @@ import { createEnvironment } from "../runtime/server-environment.ts";
 import type { RemotePlan, ServerPlan } from "../runtime/server-launches.ts";
 import { clock } from "../runtime/time-limit.ts";
 import type { CodeOwner, CodeRunner } from "../runtime/tool-code.ts";
-import type { Initializer } from "./members.ts";
+import type { Initializer } from "./read-project.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import { SessionServer } from "./session-servers.ts";
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
-import { suggestValues } from "../../src/session/pack-content.ts";
+import { suggestValues } from "../../src/session/collect-items.ts";
 import { makeTree } from "../support/packs.ts";
 
 const context = {

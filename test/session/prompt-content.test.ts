@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fillPrompt } from "../../src/session/pack-content.ts";
+import { fillPrompt } from "../../src/session/collect-items.ts";
 
 const textOf = (content: string, args: Record<string, string>, names: string[]) => {
   const [first] = fillPrompt(content, args, names);
