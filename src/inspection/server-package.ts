@@ -12,6 +12,7 @@ export type PackageProgram =
       file: string;
       /** Options for Node if Node runs the file; `undefined` for other programs. */
       nodeOptions: readonly string[] | undefined;
+      version: unknown;
     }
   | { state: "notInstalled" }
   /** `key` is the wrong key. `reason` continues after a colon. */
@@ -87,5 +88,6 @@ export function findPackageProgram(
   if (kind === "outside") return unusable(`${place} is outside the package`);
   const file = kind === "file" ? port.realPath(join(folder, path)) : undefined;
   if (file === undefined) return unusable(`${place} is not a regular file`);
-  return { state: "found", file, nodeOptions: readNodeOptions(port, folder, path) };
+  const { version } = read.value;
+  return { state: "found", file, nodeOptions: readNodeOptions(port, folder, path), version };
 }

@@ -29,8 +29,8 @@ interface PlannedServer {
   /** Of problems: in the pack, or in the config. */
   place: ProblemPlace;
   fault?: TrailblazeError | undefined;
-  /** A hash of the installed program: an updated package is another launch. `undefined` for other programs. */
-  content?: string;
+  /** Of the package whose program it is: an updated package is another launch. */
+  version?: unknown;
   /** Whether it gets the session's context: `_meta.trailblaze`, and a program the address and token for callbacks. */
   context: boolean;
   /** Whether a program that gets the context also has `_trailblazeContext` in the arguments of calls. */
@@ -97,6 +97,8 @@ interface Program {
   command: string;
   args: readonly string[];
   file: string | undefined;
+  /** Of its package. */
+  version?: unknown;
   /** Why its package cannot be run. */
   missing?: Exclude<PackageProgram, { state: "found" }>;
 }
@@ -121,8 +123,9 @@ function findProgram(
   // A pack's was there when it was checked: its process fails to start.
   if (found.state !== "found")
     return { command: join(from, "node_modules", name), args, file: undefined, missing: found };
-  const { file, nodeOptions } = found;
-  return nodeOptions === undefined ? { command: file, args, file } : runNode(file, nodeOptions);
+  const { file, nodeOptions, version } = found;
+  const run = nodeOptions === undefined ? { command: file, args, file } : runNode(file, nodeOptions);
+  return { ...run, version };
 }
 
 const mostFileBytes = 1 << 20;
@@ -260,11 +263,12 @@ export async function planUserServer(
   const { package: name, bin } = server;
   const places = { from, cwd: resolve(directory, filled.cwd) };
   const program = findProgram({ ...filled, package: name, bin }, places);
-  const { command, args, file: toolsetFile = configFile, missing } = program;
+  const { command, args, file: toolsetFile = configFile, version, missing } = program;
   const shown = findProgram(server, places);
   const context = server.context ?? (server.isListed && name === undefined);
   return {
     ...describeUserServer(server, config),
+    version,
     command,
     args,
     cwd: places.cwd,
@@ -291,12 +295,11 @@ export function planRemoteServer(server: UserServer, config: SessionConfig, isLo
   const headers = Object.fromEntries(
     Object.entries(filled.headers).map(([key, value]) => [key, value.trim()]),
   );
-  const reason = explainAddress(url.trim(), headers);
+  const reason = filled.fault ? undefined : explainAddress(url.trim(), headers);
   const { name: label, path } = server;
   const hint = "Check the values of its variables.";
-  const invalid =
-    reason === undefined ? undefined : failure("ServerStartFailed", { label, reason, hint }, { path });
-  const fault = filled.fault ?? invalid;
+  const fault =
+    reason === undefined ? filled.fault : failure("ServerStartFailed", { label, reason, hint }, { path });
   return {
     ...describeUserServer(server, config),
     url: new URL(fault ? "http://invalid" : url.trim()),
@@ -340,7 +343,8 @@ export function planPackServer(
   const { env = {}, envPassthrough = [], protocol, start, idleMs, timeouts } = definition;
   const context = definition.context ?? definition.package === undefined;
   const cwd = join(location, definition.cwd ?? ".");
-  const { command, args, file } = findProgram(definition, { from: location, cwd });
+  const program = findProgram(definition, { from: location, cwd });
+  const { command, args, file, version = found.pack.version } = program;
   return {
     label,
     key: `pack ${label}`,
@@ -349,6 +353,7 @@ export function planPackServer(
     place: { pack, kind: "server", item: declaration.name },
     // Not the definition itself, in which unknown keys have no effect.
     entry: { protocol, start, idleMs, timeouts },
+    version,
     command,
     args,
     cwd,

@@ -26,7 +26,7 @@ import { pagesOf } from "../runtime/apps.ts";
 import { entryNamesOf } from "../runtime/bundle.ts";
 import { type ProgramPlan, planPackServer, planUserServer } from "../runtime/server-launches.ts";
 import type { Selection } from "../session/read-project.ts";
-import { describeServers, findForbidden, refuseUnasked } from "../session/select-packs.ts";
+import { describeServer, findForbidden, refuseUnasked } from "../session/select-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
 import type { CheckedPack } from "../validate/finding.ts";
 import type { ServeOptions } from "./serve-options.ts";
@@ -199,7 +199,7 @@ class ServerFinder {
     const definition = item.definition ?? {};
     if (item.shape !== "subprocessServer")
       return this.#compose({ name, definition, from: inspected.pack, item });
-    const isPlain = this.#isOpen && !mayDenyTools(config.packs, describeServers(inspected)(name));
+    const isPlain = this.#isOpen && !mayDenyTools(config.packs, describeServer(inspected, name));
     const plan = isPlain ? planPackServer(inspected, item, config) : undefined;
     const selection = { label: item.qualifiedName, found: this.#found, packs: [checked] };
     return { name, definition, selection, plan };

@@ -2,7 +2,7 @@
 // are noticed.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { declaredFolders, locate } from "../discovery/package-folders.ts";
 import { ancestorsOf, findProject } from "../discovery/project.ts";
@@ -14,7 +14,6 @@ import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import { EntryWatcher, type WatchedEntries } from "../processes/folder-watcher.ts";
-import type { ProgramPlan } from "../runtime/server-launches.ts";
 import { clock } from "../runtime/time-limit.ts";
 import { findNeededFiles, findResourceFiles } from "../validate/needed-files.ts";
 import type { ProjectReading } from "./read-project.ts";
@@ -152,30 +151,16 @@ export function refuseIncompleteProject(
     throw new Error("The project cannot be used while it is being changed.");
 }
 
-/** A hash of a package's version and of files in it, relative to it; a missing file counts as empty. */
-function hashFiles(
-  { location, version }: { location: string; version: unknown },
-  files: Iterable<string>,
-): string {
+/**
+ * A hash of the version and the code of a pack's tools, prompts and resources: an update, or an edit of one of their files, changes
+ * it. A missing file counts as empty.
+ */
+export function hashPackCode({ pack: { location, version }, items }: InspectedPack): string {
   const hash = createHash("sha256").update(JSON.stringify([location, version]));
-  for (const file of new Set(files)) {
-    const read = port.readFile(location, file.split(sep).join("/"), maximumModuleBytes);
+  const isRun = ({ shape }: InspectedItem) => shape !== "subprocessServer";
+  for (const { file } of [...findNeededFiles(items.filter(isRun)), ...findResourceFiles(items)]) {
+    const read = port.readFile(location, file, maximumModuleBytes);
     hash.update(JSON.stringify(file)).update(read.state === "read" ? read.bytes : "");
   }
   return hash.digest("hex");
 }
-
-/** The content of the code of a pack's tools, prompts and resources: an update, or an edit of one of their files, changes it. */
-export function hashPackCode({ pack, items }: InspectedPack): string {
-  const isRun = ({ shape }: InspectedItem) => shape !== "subprocessServer";
-  const needed = [...findNeededFiles(items.filter(isRun)), ...findResourceFiles(items)];
-  return hashFiles(
-    pack,
-    needed.map(({ file }) => file),
-  );
-}
-
-export const hashProgram = (
-  owner: { location: string; version: unknown },
-  { environment: { toolsetFile } }: ProgramPlan,
-): string => hashFiles(owner, [relative(owner.location, toolsetFile)]);

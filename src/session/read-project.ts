@@ -5,8 +5,6 @@ import type { BuiltInDefinition, SessionConfig, UserServer } from "../config/ses
 import { isToolAllowed } from "../config/tool-policy.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
-import { readUsableManifest } from "../discovery/manifest.ts";
-import { resolveFrom } from "../discovery/package-folders.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import { type DiscoveredPack, type FoundPack, isDeclaredOrigin, isUnasked } from "../discovery/types.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
@@ -29,7 +27,7 @@ import {
 import { type CodeOwner, type CodePlace, placeOfCode } from "../runtime/tool-code.ts";
 import { type CheckedPack, makesUnusable } from "../validate/finding.ts";
 import { collectBuiltIns, collectBundles, collectPack } from "./collect-items.ts";
-import { hashPackCode, hashProgram, locateDeclared, refuseIncompleteProject } from "./follow-project.ts";
+import { hashPackCode, locateDeclared, refuseIncompleteProject } from "./follow-project.ts";
 import {
   type Contribution,
   collectVanished,
@@ -41,7 +39,7 @@ import {
   type ToolItem,
 } from "./items.ts";
 import { findNeededServers } from "./names.ts";
-import { describeServers, referencesOf, selectPacks } from "./select-packs.ts";
+import { describeServer, referencesOf, selectPacks } from "./select-packs.ts";
 import { ServerSource } from "./server-source.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import { selectFirst } from "./session-skills.ts";
@@ -135,23 +133,19 @@ async function addOwnServer(
   { server, refusal, problems = [] }: { server: UserServer } & Partial<ReturnType<LockGate["checkServer"]>>,
   isOther: boolean,
 ): Promise<(Contribution | ServerSource)[]> {
-  const { config, frame, gate } = context;
+  const { config, gate } = context;
   const isLocked = gate !== undefined;
-  const { name, url, package: packageName } = server;
   const contribution = contribute({ problems: isOther ? [] : problems });
   if (refusal !== undefined) {
-    contribution.skipped.push(describeUnusable("server", name, describeUserSource(server, config), refusal));
+    contribution.skipped.push(
+      describeUnusable("server", server.name, describeUserSource(server, config), refusal),
+    );
     return [contribution];
   }
-  let plan: ServerPlan;
-  if (url !== undefined) plan = planRemoteServer(server, config, isLocked);
-  else {
-    plan = await planUserServer(server, config, isLocked);
-    const isWatched = frame.options.watch && packageName !== undefined;
-    const location = isWatched ? resolveFrom(port, config.project, packageName) : undefined;
-    const { version } = readUsableManifest(port, location)?.value ?? {};
-    if (location !== undefined) plan.content = hashProgram({ location, version }, plan);
-  }
+  const plan =
+    server.url === undefined
+      ? await planUserServer(server, config, isLocked)
+      : planRemoteServer(server, config, isLocked);
   return [contribution, addServer(context, plan, isOther)];
 }
 
@@ -161,8 +155,7 @@ function addPackServers(
   { inspected, unusable }: CheckedPack,
   isOther: boolean,
 ): (Contribution | ServerSource)[] {
-  const describe = describeServers(inspected);
-  const { config, frame } = context;
+  const { config } = context;
   return inspected.items.flatMap((item): (Contribution | ServerSource)[] => {
     const { kind, name } = item.declaration;
     const problem = unusable.get(item);
@@ -172,9 +165,9 @@ function addPackServers(
       ];
     if (item.shape !== "subprocessServer") return [];
     const plan = planPackServer(inspected, item, config, context.gate !== undefined);
-    const content = frame.options.watch ? hashProgram(inspected.pack, plan) : undefined;
-    const isToolOffered = (tool: string) => isToolAllowed(config.packs, describe(name), tool);
-    return [addServer(context, { ...plan, content }, isOther, isToolOffered)];
+    const isToolOffered = (tool: string) =>
+      isToolAllowed(config.packs, describeServer(inspected, name), tool);
+    return [addServer(context, plan, isOther, isToolOffered)];
   });
 }
 
@@ -205,11 +198,9 @@ function holdCode(
   for (const { route } of offered.flatMap(({ items }) => items.filter(isOf("tool")))) {
     if (route.by !== "code" || route.code.owner.pack === undefined) continue;
     const { owner, handler } = route.code;
-    processes
-      .runnerOf(owner)
-      .then((runner) => runner.load(handler))
-      // The first call reports it.
-      .catch(() => {});
+    const load = async () => (await processes.runnerOf(owner)).load(handler);
+    // The first call reports it.
+    load().catch(() => {});
   }
 }
 
@@ -272,8 +263,8 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
 
   const packs = checked.packs.map((one) => {
     const { pack } = one.inspected;
-    const content = watch ? { content: hashPackCode(one.inspected) } : {};
-    const owner: CodeOwner = { pack, root: pack.location, ...content };
+    const content = watch ? hashPackCode(one.inspected) : undefined;
+    const owner = { pack, root: pack.location, content };
     const servers = addPackServers(context, one, isForCalls);
     return { ...one, owner, servers, offered: collectPack(one, config, owner) };
   });

@@ -19,11 +19,11 @@ import type { LeftOut, Skipped } from "./items.ts";
 /** The order in which a pack's items are reported. */
 const order: readonly Kind[] = ["tool", "server", "toolset", "prompt", "resource", "skill"];
 
-/** Creates descriptions of a pack's servers, as the policy sees them, from their names. */
-export function describeServers(found: FoundPack): (name: string) => PackServer {
+/** A pack's server as the policy sees it. */
+export function describeServer(found: FoundPack, name: string): PackServer {
   const { qualifiedName: pack } = found.pack;
   const items = new Set(declarationsOf(found).map((item) => `${pack}/${item.name}`));
-  return (name) => ({ pack, server: `${pack}/${name}`, items });
+  return { pack, server: `${pack}/${name}`, items };
 }
 
 export function declarationsOf({ extension }: FoundPack): Declaration[] {
@@ -58,7 +58,7 @@ export async function selectPacks(found: FoundPacks, { references, takesSkills }
     const { kind, name } = declaration;
     const isTaken = (isTransitive = false) =>
       isChosen(one, declaration, isTransitive) ||
-      (kind === "server" && isNeededForTools(policy, describeServers(one)(name), isTransitive));
+      (kind === "server" && isNeededForTools(policy, describeServer(one, name), isTransitive));
     const forbidden = findForbidden(workspace, one, declaration);
     if (forbidden !== undefined) return { reason: "Denied", message: forbidden };
     // Of such a pack, a session uses nothing, whatever the config says.

@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
+import type { DiscoveredPack } from "../discovery/types.ts";
 import type { Authorization } from "../mcp/client/remote-server.ts";
 import type { Server } from "../mcp/client/server.ts";
 import type { ServerEvents } from "../mcp/client/server-calls.ts";
@@ -12,9 +13,9 @@ import {
   type ProblemPlace,
   type UnexpectedExit,
 } from "../problems/index.ts";
-import { abortable, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
+import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import { declaredApps } from "../runtime/apps.ts";
-import { createEnvironment } from "../runtime/server-environment.ts";
+import { createEnvironment, type OwnEnvironment } from "../runtime/server-environment.ts";
 import type { RemotePlan, ServerPlan } from "../runtime/server-launches.ts";
 import { clock } from "../runtime/time-limit.ts";
 import type { CodeOwner, CodeRunner } from "../runtime/tool-code.ts";
@@ -53,10 +54,7 @@ export class SessionProcesses {
   /** The endpoint for callbacks of servers; `undefined` until it listens. */
   callback: CallbackEndpoint | undefined;
   readonly #frame: SessionFrame;
-  /** Whether exits are restarted up to 3 times a minute, and never end the session; otherwise the config's `crash` decides. */
-  readonly #keepsRunning: boolean;
-  /** Whether packs' code runs in child processes whatever the config says. */
-  readonly #isolates: boolean;
+  /** The keys of what writes to log files, by the files' names in lower case, because some file systems ignore case. */
   readonly #logFiles = new Map<string, string>();
   #launching: ReturnType<typeof loadLaunching> | undefined;
   /** What runs in each process of its owner before other code. */
@@ -67,8 +65,6 @@ export class SessionProcesses {
 
   constructor(frame: SessionFrame) {
     this.#frame = frame;
-    this.#keepsRunning = frame.rules.served === true;
-    this.#isolates = frame.options.watch === true;
     frame.resources.add(() =>
       Promise.allSettled([...this.#code.values()].map(async ({ runner }) => (await runner)?.close())),
     );
@@ -114,34 +110,31 @@ export class SessionProcesses {
 
   /** Equal for servers that one process can be. */
   #identify(plan: ServerPlan, config: SessionConfig): string {
-    const { key, entry, context, fault, content } = plan;
+    const { key, entry, context, fault, version } = plan;
     // In the one state of a session that stays as it is, servers have keys of their own.
-    if (!this.#isolates) return key;
+    if (!this.#frame.options.watch) return key;
     const own =
       "url" in plan
         ? [plan.url.href, plan.headers, plan.oauth]
-        : [
-            ...[plan.command, plan.args, plan.cwd],
-            createEnvironment(plan.environment, this.#environmentFacts(undefined, config)),
-          ];
+        : [plan.command, plan.args, plan.cwd, this.#createEnvironment(plan.environment, config)];
     const { protocol, timeouts = config.timeouts } = entry;
-    return JSON.stringify([key, ...own, protocol, context, timeouts, fault?.problem, content]);
+    return JSON.stringify([key, ...own, protocol, context, timeouts, fault?.problem, version]);
   }
 
   async start(
     plan: ServerPlan,
     config: SessionConfig,
     events: ServerEvents,
-    signal: Cancellation,
+    server: SessionServer,
   ): Promise<Server> {
-    const { memory, options } = this.#frame;
-    const canAsk = options.onInput !== undefined || this.#keepsRunning;
+    const { memory, options, rules } = this.#frame;
+    const canAsk = options.onInput !== undefined || rules.served === true;
     const apps = declaredApps(options);
     const { label, key, fault, entry } = plan;
     const { protocol = "auto" } = entry;
     const common = { protocol, timeouts: { ...config.timeouts, ...entry.timeouts }, canAsk, apps };
     const { startServer, startRemoteServer, processes } = await this.prepare();
-    signal.throwIfAborted();
+    if (server.life.is === "ended") throw server.life.error;
     if (fault !== undefined) throw fault;
     if ("url" in plan) {
       options.onConnect?.({ label, url: plan.shown });
@@ -153,7 +146,7 @@ export class SessionProcesses {
     // Only programs that get the context call back: the endpoint listens on this machine.
     const callback = plan.context ? this.callback : undefined;
     const token = callback?.issueToken(key);
-    const env = createEnvironment(plan.environment, this.#environmentFacts(token, config));
+    const env = this.#createEnvironment(plan.environment, config, token);
     const logFile = this.#logFileOf(key, label);
     const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];
     const launch = { ...common, label, command, args, cwd, env, logFile, secrets };
@@ -181,7 +174,7 @@ export class SessionProcesses {
   /** Returns whether a process that has exited may be restarted: at most `most` times within `withinMs` milliseconds. */
   createRestarts({ crash }: SessionConfig): () => boolean {
     const once = { most: crash === "relaunch" ? 1 : 0, withinMs: Number.POSITIVE_INFINITY };
-    const { most, withinMs } = this.#keepsRunning ? servedRestarts : once;
+    const { most, withinMs } = this.#frame.rules.served ? servedRestarts : once;
     let times: number[] = [];
     return () => {
       const now = clock.now();
@@ -194,30 +187,30 @@ export class SessionProcesses {
 
   /** Reports an exit, which ends the session unless the process is restarted, or the config says otherwise. */
   onExit(died: ProblemArguments["ServerDied"], place: ProblemPlace): void {
-    const { config, report, resources } = this.#frame;
+    const { config, report, resources, rules } = this.#frame;
     const { isRelaunched, restartReason: _, ...ended } = died;
-    report(createProblem("ServerDied", { ...died, isServed: this.#keepsRunning || undefined }, place));
-    if (isRelaunched || this.#keepsRunning || config().crash === "isolate") return;
+    report(createProblem("ServerDied", { ...died, isServed: rules.served || undefined }, place));
+    if (isRelaunched || rules.served || config().crash === "isolate") return;
     void resources.close(failure("SessionClosed", ended));
   }
 
   /** The same file for the same key; labels of other keys that map to it are numbered. */
   #logFileOf(key: string, label: string): string {
-    // Fits every file system; some of them ignore case.
+    // Fits every file system.
     const base = label.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 200);
-    const used = new Set(Array.from(this.#logFiles.values(), (name) => name.toLowerCase()));
-    let name = this.#logFiles.get(key) ?? `${base}.log`;
-    for (let number = 2; !this.#logFiles.has(key) && used.has(name.toLowerCase()); number++)
-      name = `${base}-${number}.log`;
-    this.#logFiles.set(key, name);
-    return join(this.#frame.logDir, name);
+    for (let number = 1; ; number++) {
+      const name = number === 1 ? `${base}.log` : `${base}-${number}.log`;
+      const owner = this.#logFiles.get(name.toLowerCase()) ?? key;
+      this.#logFiles.set(name.toLowerCase(), owner);
+      if (owner === key) return join(this.#frame.logDir, name);
+    }
   }
 
-  #environmentFacts(token: string | undefined, config: SessionConfig) {
+  #createEnvironment(own: OwnEnvironment, config: SessionConfig, token?: string) {
     const { callback } = this;
     const { id, rules } = this.#frame;
     const { timeoutMs } = config.callback;
-    return {
+    return createEnvironment(own, {
       project: realpathSync(config.project),
       hostEnvironment: process.env,
       platform: process.platform,
@@ -228,7 +221,7 @@ export class SessionProcesses {
         callback === undefined || token === undefined
           ? undefined
           : { baseUrl: callback.baseUrl, port: callback.port, token, timeoutMs },
-    };
+    });
   }
 
   #codeOf(owner: CodeOwner): OwnedCode {
@@ -284,18 +277,16 @@ export class SessionProcesses {
   }
 
   async #launchRunner(owner: CodeOwner): Promise<CodeRunner> {
-    const { memory, rules } = this.#frame;
+    const { memory, options, rules } = this.#frame;
     const { pack, root } = owner;
     const config = this.#frame.config();
-    const isAlone = this.#isolates || config.isolation === "process";
-    const inChild = pack !== undefined && isAlone;
-    const label = pack?.qualifiedName ?? "the host";
-    if (!inChild) {
+    if (pack === undefined || !(options.watch || config.isolation === "process")) {
       const { createInProcessRunner } = await import("../runtime/in-process-runner.ts");
       return createInProcessRunner(root);
     }
+    const label = pack.qualifiedName;
     const own = { toolsetFile: join(root, "package.json"), env: {}, envPassthrough: [], ofFile: {} };
-    const env = createEnvironment(own, this.#environmentFacts(undefined, config));
+    const env = this.#createEnvironment(own, config);
     const { processes } = await this.prepare();
     const { createProcessRunner } = await import("../runtime/process-runner.ts");
     return createProcessRunner({
@@ -306,12 +297,12 @@ export class SessionProcesses {
       logFile: this.#logFileOf(`code ${label}`, label),
       onText: rules.onOutput,
       onLateError: (message) => this.#frame.log({ tool: label, level: "error", data: message }),
-      onExit: (exit, isUsed) => this.#onCodeExit(owner, label, exit, isUsed),
+      onExit: (exit, isUsed) => this.#onCodeExit(owner, pack, exit, isUsed),
     });
   }
 
   /** Handles the unexpected exit of a child process with a pack's code, as for servers. */
-  #onCodeExit(owner: CodeOwner, label: string, exit: UnexpectedExit, isUsed: boolean): void {
+  #onCodeExit(owner: CodeOwner, pack: DiscoveredPack, exit: UnexpectedExit, isUsed: boolean): void {
     if (this.#frame.resources.closing.aborted) return;
     const code = this.#codeOf(owner);
     // Its folder may be gone for a moment, during an installation: the first call starts it again, and reports what is wrong.
@@ -323,6 +314,6 @@ export class SessionProcesses {
     const isRelaunched = code.mayRestart();
     if (isRelaunched) code.runner = undefined;
     else code.exit = exit;
-    this.onExit({ label, of: "code", exit, isRelaunched }, { pack: owner.pack?.name });
+    this.onExit({ label: pack.qualifiedName, of: "code", exit, isRelaunched }, { pack: pack.name });
   }
 }

@@ -30,7 +30,7 @@ describe("the command of a package", () => {
   ])("the command of a package is %s", (_, bin, name) => {
     const root = makePackage(bin, { "cli.js": "", "other.js": "" });
     const file = pathOf(root, "cli.js");
-    expect(find(root, name)).toEqual({ state: "found", file, nodeOptions: [] });
+    expect(find(root, name)).toEqual({ state: "found", file, nodeOptions: [], version: "1.0.0" });
   });
 
   test.each([
