@@ -34,19 +34,19 @@ import {
   type ToolItem,
 } from "./items.ts";
 
-/** `_meta` without the keys of Trailblaze; `undefined` if nothing is left. */
-function metaOfAuthor(meta: unknown): Record<string, unknown> | undefined {
-  const entries = Object.entries(isRecord(meta) ? meta : {}).filter(
-    ([key]) => !key.startsWith("trailblaze/"),
-  );
+/** `_meta` without the keys of Trailblaze, and with `more`; `undefined` if nothing is left. */
+function metaOfAuthor(meta: unknown, more: object = {}): Record<string, unknown> | undefined {
+  const own = Object.entries(isRecord(meta) ? meta : {});
+  const entries = [...own.filter(([key]) => !key.startsWith("trailblaze/")), ...Object.entries(more)];
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
 
-/** A tool with a valid definition or a server's entry for it, and what is wrong with its `_meta`. */
+/** A tool with a valid definition or a server's entry for it, and what is wrong with its `_meta`. `more`: of ours, in `_meta`. */
 export function createTool(
   shown: Pick<SessionTool, "name" | "qualifiedName" | "source">,
   definition: object,
   route: ToolItem["route"],
+  more?: object,
 ): { tool: ToolItem; faults: Problem[] } {
   const listing = listOutside(definition as Readonly<Record<string, unknown>>, labelOf(route));
   const { title, description, annotations, _meta } = listing;
@@ -57,7 +57,7 @@ export function createTool(
     description: textOrNull(description) ?? undefined,
     ...readSchemas(listing),
     annotations: isRecord(annotations) ? annotations : undefined,
-    _meta: metaOfAuthor(_meta),
+    _meta: metaOfAuthor(_meta, more),
     isForLlm: meta.isForLlm,
     isRecordable: meta.isRecordable,
     toolsets: [],
@@ -71,11 +71,10 @@ const readSchemas = ({ inputSchema, outputSchema }: Readonly<Record<string, unkn
 });
 
 export const describePrompt = (
-  name: string,
-  qualifiedName: string | null,
-  source: ToolSource,
+  shown: Pick<SessionPrompt, "name" | "qualifiedName" | "source">,
   { title, description, arguments: args = [] }: Prompt,
-): SessionPrompt => withoutUndefined({ name, qualifiedName, source, title, description, arguments: args });
+  _meta?: SessionPrompt["_meta"],
+): SessionPrompt => withoutUndefined({ ...shown, title, description, arguments: args, _meta });
 
 /** A resource as it is listed, or a template. */
 export function createResource(
@@ -150,7 +149,7 @@ export function collectPack(
     } else if (kind === "prompt") {
       const code = createPackPrompt(item);
       const { listing } = code;
-      const shown = describePrompt(name, qualifiedName, source, listing);
+      const shown = describePrompt({ name, qualifiedName, source }, listing);
       add({ kind, shown, listing, route: { by: "code", owner, id: name, code } });
     } else if (item.skill !== undefined) {
       const { files, entry: listing } = item.skill;
@@ -251,8 +250,6 @@ export type PackPrompt = ReturnType<typeof createPackPrompt>;
 /** A resource of a pack, or a template of resources. */
 export type PackResource = ReturnType<typeof createPackResource>;
 
-const textOf = (value: unknown) => (typeof value === "string" ? value : undefined);
-
 /** What a handler returned, but for bytes. Throws a failure for the caller if it is not JSON. */
 function jsonOf(returned: Returned): unknown {
   if (returned.kind === "refused") throw new Error(returned.message);
@@ -266,7 +263,7 @@ function jsonOf(returned: Returned): unknown {
 function createPackPrompt(item: InspectedItem) {
   const { content, handler: code, name, title, description, arguments: args, _meta } = item.definition ?? {};
   const meta = createEntryMeta(_meta, item.qualifiedName);
-  const values = { name: textOf(name) ?? item.declaration.name, title, description, arguments: args };
+  const values = { name: textOrNull(name) ?? item.declaration.name, title, description, arguments: args };
   const listing = createEntry("prompts", { ...values, _meta: meta }) as unknown as Prompt;
   const shown = listing.description === undefined ? {} : { description: listing.description };
   const handler = placeOfCode(code, "handler", item);
@@ -276,19 +273,15 @@ function createPackPrompt(item: InspectedItem) {
     listing,
     /** Fills the content, or runs the handler. */
     async get(given: Variables, use: CodeUse): Promise<PromptResult> {
-      /** Leaves out what clients cannot take. */
-      const repair = ({ ...answer }: PromptResult): PromptResult => {
-        const fault = repairResult("prompts/get", answer, use.leaveOut);
-        if (fault === undefined) return answer;
-        throw new Error(`The prompt did not return valid MCP messages: it ${fault}.`);
-      };
-      if (content !== undefined) {
-        const names = (listing.arguments ?? []).map((argument) => argument.name);
-        return repair({ messages: fillPrompt(content, given, names), ...shown });
-      }
-      if (handler === undefined) throw new Error("The prompt has no content.");
-      const returned = await runHandler(use, handler, { ...given });
-      return repair({ ...shown, ...readMessages(jsonOf(returned)) });
+      const answer = { ...shown, messages: [] as PromptMessage[] };
+      const names = (listing.arguments ?? []).map((argument) => argument.name);
+      if (content !== undefined) answer.messages = fillPrompt(content, given, names);
+      else if (handler === undefined) throw new Error("The prompt has no content.");
+      else Object.assign(answer, readMessages(jsonOf(await runHandler(use, handler, { ...given }))));
+      // Leaves out what clients cannot take.
+      const fault = repairResult("prompts/get", answer, use.leaveOut);
+      if (fault === undefined) return answer;
+      throw new Error(`The prompt did not return valid MCP messages: it ${fault}.`);
     },
   };
 }
@@ -334,11 +327,11 @@ function readMessages(answer: unknown): PromptResult {
 
 function createPackResource(item: InspectedItem, owner: CodeOwner) {
   const { name, title, description, annotations, _meta, ...definition } = item.definition ?? {};
-  const template = textOf(definition.uriTemplate);
+  const template = textOrNull(definition.uriTemplate);
   const uri = template ?? String(definition.uri);
-  const parsed = template === undefined ? undefined : parseUriTemplate(template);
-  const mimeType = textOf(definition.mimeType);
-  const [text, file] = [textOf(definition.text), textOf(definition.file)];
+  const parsed = template === null ? undefined : parseUriTemplate(template);
+  const mimeType = textOrNull(definition.mimeType);
+  const [text, file] = [textOrNull(definition.text), textOrNull(definition.file)];
   const handler = placeOfCode(definition.handler, "handler", item);
   /** The values of the variables in a URI; `undefined` for a URI of another resource. */
   const match = (asked: string): Variables | undefined => {
@@ -350,9 +343,9 @@ function createPackResource(item: InspectedItem, owner: CodeOwner) {
     /** The URI, or the template. */
     uri,
     /** Its entry in `resources/list` or `resources/templates/list`. */
-    listing: createEntry(template === undefined ? "resources" : "resourceTemplates", {
-      [template === undefined ? "uri" : "uriTemplate"]: uri,
-      name: textOf(name) ?? item.declaration.name,
+    listing: createEntry(template === null ? "resources" : "resourceTemplates", {
+      [template === null ? "uri" : "uriTemplate"]: uri,
+      name: textOrNull(name) ?? item.declaration.name,
       title,
       description,
       mimeType: definition.mimeType,
@@ -364,9 +357,9 @@ function createPackResource(item: InspectedItem, owner: CodeOwner) {
     watch: placeOfCode(definition.subscribe, "subscribe", item),
     /** Reads a URI that it matches. Rejects with the message of its handler, or with why its file cannot be read. */
     async read(asked: string, use: CodeUse): Promise<ReadAnswer> {
-      const part = { uri: asked, ...(mimeType !== undefined && { mimeType }) };
-      if (text !== undefined) return { contents: [{ ...part, text }], isStatic: true };
-      if (file !== undefined) return { contents: [readFile(owner.root, file, part)], isStatic: true };
+      const part = { uri: asked, ...(mimeType !== null && { mimeType }) };
+      if (text !== null) return { contents: [{ ...part, text }], isStatic: true };
+      if (file !== null) return { contents: [readFile(owner.root, file, part)], isStatic: true };
       if (handler === undefined) throw new Error("The resource has no content.");
       const returned = await runHandler(use, handler, { ...match(asked), uri: asked });
       return { contents: readContents(returned, part, use.leaveOut) };

@@ -17,7 +17,14 @@ import { pagesOf } from "../runtime/apps.ts";
 import { createEntryMeta } from "../runtime/mcp-shapes.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import { createResource, createTool, describePrompt } from "./collect-items.ts";
-import { type Contribution, contribute, describeUnusable, type LeftOut, type Skipped } from "./items.ts";
+import {
+  type Contribution,
+  contribute,
+  describeUnusable,
+  type LeftOut,
+  type SessionItem,
+  type Skipped,
+} from "./items.ts";
 import type { SessionServer } from "./session-servers.ts";
 import { describeServerSkill } from "./session-skills.ts";
 
@@ -117,13 +124,12 @@ export class ServerSource {
     const { refusal, problems, vanished } = verdict;
     if (said !== this.how.approved && !this.server.isFollowed) {
       for (const one of all) {
-        const before = this.#lost.get(keyOf(one));
-        const problem = refused.get(one) ?? before;
-        if (problem === undefined) continue;
-        if (!refused.has(one)) problems.push(problem);
-        refused.set(one, problem);
-        this.#lost.set(keyOf(one), problem);
+        const lost = this.#lost.get(keyOf(one));
+        if (lost === undefined || refused.has(one)) continue;
+        problems.push(lost);
+        refused.set(one, lost);
       }
+      for (const [one, problem] of refused) this.#lost.set(keyOf(one), problem);
       for (const one of vanished) this.#lost.set(keyOf(one), one.problem);
     }
     const approved = new Map(this.how.approved?.entries.map((one) => [keyOf(one), one]));
@@ -218,37 +224,24 @@ function collectFailedServer({ label, source, place }: ServerPlan, problem: Prob
  */
 export function collectServer(from: ServerSource): Contribution {
   const { plan, server, offer } = from;
-  const {
-    source,
-    place,
-    entry: { choices },
-  } = plan;
-  const { pack, item } = source;
+  const { label, source, place } = plan;
   if (offer === undefined)
     return server.fault === undefined ? contribute() : collectFailedServer(plan, server.fault);
-  const { refusal } = offer;
-  if (refusal !== undefined) {
+  if (offer.refusal !== undefined) {
     void server.close();
-    const skipped = describeUnusable("server", item ?? plan.label, source, refusal);
-    return contribute({ skipped: [skipped], problems: [refusal] });
+    const skipped = describeUnusable("server", source.item ?? label, source, offer.refusal);
+    return contribute({ skipped: [skipped], problems: [offer.refusal] });
   }
-  // A problem's place has no key for a tool of a server, or for a server of the config.
-  const ofServer = pack === undefined ? ` of server ${quote(plan.label)}` : "";
-  const placeIn = (name: string, { file: _, path: __, ...problem }: Problem): Problem => {
-    const message = `Tool ${quote(name)}${ofServer}: ${problem.message}`;
-    return { ...problem, message, ...place };
-  };
   const { leftOut = [] } = server.said ?? {};
   const invalidTools = findInvalidTools(leftOut);
-  const invalid = invalidTools.map(
+  const items: SessionItem[] = [];
+  const skipped = invalidTools.map(
     ({ name, reason: message }): Skipped => ({ kind: "tool", name, source, reason: "Invalid", message }),
   );
-  const problems: Problem[] = leftOut.map((fault) => {
-    return { ...createProblem("ServerListIncomplete", { label: plan.label, ...fault }), ...place };
+  const problems = leftOut.map((fault): Problem => {
+    return { ...createProblem("ServerListIncomplete", { label, ...fault }), ...place };
   });
-  const contribution = contribute({ skipped: invalid, problems });
-  const { items, skipped } = contribution;
-  const prefix = choices?.prefix;
+  const { prefix, toolset } = plan.entry.choices ?? {};
   const namesOf = (kind: ListedKind, others: readonly { name: string }[] = []) => {
     const own = offer.entries.flatMap((one) => (one.kind === kind ? [one.entry.name] : []));
     return offerNames(prefix, [...own, ...others.map(({ name }) => name)], offer.reserved?.[kind]);
@@ -272,11 +265,10 @@ export function collectServer(from: ServerSource): Contribution {
       continue;
     }
     const name = names[kind].get(entry.name) ?? makeOwnName(prefix, entry.name);
-    const isSame = name === addPrefix(prefix ?? "", id);
-    const renamed = isSame ? {} : { _meta: { "trailblaze/originalName": id } };
+    const renamed = name === addPrefix(prefix ?? "", id) ? undefined : { "trailblaze/originalName": id };
     if (kind === "prompt") {
-      const shown = { ...describePrompt(name, null, source, entry), ...renamed };
-      const listing = { ...entry, _meta: createEntryMeta(entry._meta, null, shown._meta) };
+      const shown = describePrompt({ name, qualifiedName: null, source }, entry, renamed);
+      const listing = { ...entry, _meta: createEntryMeta(entry._meta, null, renamed) };
       items.push({ kind, shown, listing, route });
       continue;
     }
@@ -285,25 +277,21 @@ export function collectServer(from: ServerSource): Contribution {
       skipped.push({ kind, name, source, reason: "TaskRequired", message });
       continue;
     }
+    const { tool, faults } = createTool({ name, qualifiedName: null, source }, entry, route, renamed);
     const [path] = findReservedParameters(entry.inputSchema);
-    if (path !== undefined) {
-      const fault = createProblem("ReservedParameter", { name: reservedParameter }, { path });
-      problems.push(placeIn(id, fault));
-      skipped.push(describeUnusable(kind, name, source, fault));
-      continue;
+    const reserved = path && createProblem("ReservedParameter", { name: reservedParameter }, { path });
+    // A problem's place has no key for a tool of a server, or for a server of the config.
+    const ofServer = source.pack === undefined ? ` of server ${quote(label)}` : "";
+    for (const { file: _, path: __, ...fault } of reserved ? [reserved] : faults) {
+      const message = `Tool ${quote(id)}${ofServer}: ${fault.message}`;
+      problems.push({ ...fault, message, ...place });
     }
-    const { tool, faults } = createTool({ name, qualifiedName: null, source }, entry, route);
-    problems.push(...faults.map((fault) => placeIn(id, fault)));
-    items.push({
-      ...tool,
-      shown: isSame ? tool.shown : { ...tool.shown, _meta: { ...tool.shown._meta, ...renamed._meta } },
-      toolset: choices?.toolset,
-      // A strict server would reject the extra key; `_meta.trailblaze` has the same data.
-      legacyContext: plan.legacyContext && !mayRefuseContext(entry.inputSchema),
-    });
+    // A strict server would reject the extra key; `_meta.trailblaze` has the same data.
+    const legacyContext = plan.legacyContext && !mayRefuseContext(entry.inputSchema);
+    if (reserved) skipped.push(describeUnusable(kind, name, source, reserved));
+    else items.push({ ...tool, toolset, legacyContext });
   }
   for (const { kind, id, problem } of offer.vanished)
     skipped.push(describeUnusable(kind, makeOwnName(prefix, id), source, problem));
-  problems.push(...offer.problems);
-  return contribution;
+  return { items, skipped, problems: [...problems, ...offer.problems] };
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { SessionConfig } from "../config/session-config.ts";
 import { attempt } from "../files/file-errors.ts";
 import type { Introduction, Server } from "../mcp/client/server.ts";
-import type { ServerEvents, ServerLog } from "../mcp/client/server-calls.ts";
+import type { ServerEvents } from "../mcp/client/server-calls.ts";
 import { type ListCapability, type ListKey, listKeys, listRules } from "../mcp/client/server-lists.ts";
 import {
   createProblem,
@@ -12,7 +12,6 @@ import {
   TrailblazeError,
   type UnexpectedExit,
 } from "../problems/index.ts";
-import { CallStop } from "../runtime/abort-listeners.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import { clock } from "../runtime/time-limit.ts";
 import type { SessionFrame } from "./session-frame.ts";
@@ -32,10 +31,10 @@ type Life =
   | { is: "idle" }
   | { is: "starting"; cause: Cause; ready: Promise<Server> }
   | { is: "running"; server: Server }
-  /** `until`: when the next request may start it; infinite for a start with the session. */
+  /** `until`: when the next request may start it. */
   | { is: "failed"; error: unknown; until: number }
-  /** It has exited or is closed, and requests fail. */
-  | { is: "ended"; error: TrailblazeError };
+  /** It did not start with its session, has exited or is closed, and requests fail. */
+  | { is: "ended"; error: unknown };
 
 /**
  * A server of a session. It starts with the session, or when a request needs it, and may end while it has none. It is restarted
@@ -55,7 +54,6 @@ export class SessionServer {
   exit: UnexpectedExit | undefined;
   /** The process, or the one before, which may still be ending. */
   #process: Promise<Server> | undefined;
-  readonly #stop = new CallStop();
   #holders = 0;
   /** The resources that somebody follows, also while it does not run. */
   readonly #watches = new Set<{ begin(server: Server): void; changed(): void }>();
@@ -79,14 +77,9 @@ export class SessionServer {
     this.#forget = frame.resources.add(() => this.close());
   }
 
-  /** Whether the session is served, so that no exit ends it. */
-  get #isServed(): boolean {
-    return this.#frame.rules.served === true;
-  }
-
   /** Whether states follow what the server says; otherwise, they stay as they opened. */
   get isFollowed(): boolean {
-    return this.#isServed || this.#frame.options.watch === true;
+    return this.#frame.rules.served === true || this.#frame.options.watch === true;
   }
 
   #announce(): boolean {
@@ -96,7 +89,7 @@ export class SessionServer {
 
   /** Starts the process, unless it has started before. If it fails, the server has failed for good. */
   startWithSession(): void {
-    const mayStart = this.life.is === "idle" || (this.life.is === "failed" && !this.#hasFailedForGood);
+    const mayStart = this.life.is === "idle" || this.life.is === "failed";
     if (mayStart && this.said === undefined) this.#begin("session");
   }
 
@@ -108,8 +101,7 @@ export class SessionServer {
     const { life } = this;
     if (life.is === "starting") return life.ready;
     if (life.is === "running") return life.server;
-    const isPast = life.is === "failed" && clock.now() >= life.until;
-    const mayRetry = isPast || (forced && life.is === "failed" && !this.#hasFailedForGood);
+    const mayRetry = life.is === "failed" && (forced || clock.now() >= life.until);
     if (life.is !== "idle" && !mayRetry) throw life.error;
     return this.#begin("request");
   }
@@ -119,8 +111,8 @@ export class SessionServer {
     this.life = { is: "starting", cause, ready };
     ready.catch((error) => {
       if (this.life.is !== "starting") return;
-      const until = cause === "session" ? Number.POSITIVE_INFINITY : clock.now() + failedMs;
-      this.life = { is: "failed", error, until };
+      this.life =
+        cause === "session" ? { is: "ended", error } : { is: "failed", error, until: clock.now() + failedMs };
       if (cause === "session") this.#announce();
     });
     return ready;
@@ -129,7 +121,7 @@ export class SessionServer {
   /** Starts the process. Resolves when what it says has been compared with what it said before. */
   async #run(cause: Cause, before: Introduction | undefined): Promise<Server> {
     await this.#endProcess();
-    this.#process = this.#frame.processes.start(this.#plan, this.#config, this.#listen(), this.#stop);
+    this.#process = this.#frame.processes.start(this.#plan, this.#config, this.#listen(), this);
     const server = await this.#process;
     this.said = await server.ready;
     if (cause !== "session") await this.#compare(before, this.said);
@@ -196,9 +188,7 @@ export class SessionServer {
         reportOnce(createProblem("ServerResultIncomplete", { label, ...fault }, this.#place)),
       onSlow: (ms) => options.onWait?.({ label, limitMs: ms === -1 ? null : ms }),
       // Modern servers are asked for log messages only then.
-      ...(options.onLog !== undefined && {
-        onLog: ({ level, data }: ServerLog) => log({ tool: label, level, data }),
-      }),
+      onLog: options.onLog && (({ level, data }) => log({ tool: label, level, data })),
     };
   }
 
@@ -244,7 +234,7 @@ export class SessionServer {
   /** Starts it again if it may be; `restartReason` says why the last restart failed. */
   #restart(exit: UnexpectedExit, restartReason?: string): void {
     const { label } = this.#plan;
-    const { processes } = this.#frame;
+    const { processes, rules } = this.#frame;
     const isRelaunched = this.#mayRestart();
     // Before the host hears of it.
     if (!isRelaunched) {
@@ -259,7 +249,7 @@ export class SessionServer {
       const failed = this.life;
       if (failed.is !== "failed") return;
       const again = () => this.life === failed && this.#restart(exit, reason);
-      if ("url" in this.#plan && this.#isServed) clock.after(remoteRestartMs, again);
+      if ("url" in this.#plan && rules.served) clock.after(remoteRestartMs, again);
       else again();
     });
   }
@@ -288,20 +278,16 @@ export class SessionServer {
     };
   }
 
-  get #hasFailedForGood(): boolean {
-    return this.life.is === "failed" && this.life.until === Number.POSITIVE_INFINITY;
-  }
-
   /** Why it has not started with its session. Throws any other error than a `TrailblazeError`. */
   get fault(): Problem | undefined {
-    const error = this.life.is === "failed" && this.#hasFailedForGood ? this.life.error : undefined;
+    const error = this.life.is === "ended" && this.said === undefined ? this.life.error : undefined;
     if (error !== undefined && !(error instanceof TrailblazeError)) throw error;
     return error?.problem;
   }
 
   /** Whether a new state may use it: it can run, or be started. */
   get isUsable(): boolean {
-    return this.life.is !== "ended" && !this.#hasFailedForGood;
+    return this.life.is !== "ended";
   }
 
   /** Keeps it running until the returned function is called, once. It is closed when the last one is. */
@@ -320,8 +306,10 @@ export class SessionServer {
 
   /** Settles when its start has; at once while it is idle. Rejects with `TrailblazeError` `ServerStartFailed`. */
   get ready(): Promise<unknown> {
-    if (this.life.is === "failed") return Promise.reject(this.life.error);
-    return this.life.is === "starting" ? this.life.ready : Promise.resolve();
+    const { life } = this;
+    if (life.is === "failed" || (life.is === "ended" && this.said === undefined))
+      return Promise.reject(life.error);
+    return life.is === "starting" ? life.ready : Promise.resolve();
   }
 
   /** Ends it. Idempotent; never rejects. */
@@ -331,7 +319,6 @@ export class SessionServer {
     this.life = { is: "ended", error };
     this.#cancelIdle();
     this.#cancelListing?.();
-    this.#stop.abort(error);
     await this.#endProcess();
   }
 }

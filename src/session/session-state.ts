@@ -137,10 +137,10 @@ export class SessionState {
   get servers(): SessionServerState[] {
     return this.#servers.map(({ label, source, server, excluded }) => {
       const { era = null, protocolVersion = null, serverInfo = null } = server?.said ?? {};
-      const needsSignIn = server?.fault?.code === "AuthorizationRequired";
-      const failed = needsSignIn ? "AuthorizationRequired" : "ServerFailed";
+      const { exit, fault } = server ?? {};
+      const failed = fault?.code === "AuthorizationRequired" ? fault.code : "ServerFailed";
       const life = server?.life.is ?? "idle";
-      const reason = server?.exit || life === "failed" ? failed : excluded?.reason;
+      const reason = exit || fault || life === "failed" ? failed : excluded?.reason;
       const state = excluded ? "excluded" : reason ? "failed" : life === "idle" ? "idle" : "running";
       const tools = this.of("tool").flatMap(({ route, shown }) =>
         route.by === "server" && route.from.server === server ? [shown.name] : [],
