@@ -170,7 +170,6 @@ describe("the option --protocol", () => {
 
   test.each([
     [{ protocol: "auto" }, "acme/desk/desk", "InvalidArguments"],
-    [{ cacheTtl: 0.5 }, "acme/desk/desk", "InvalidArguments"],
     [{ transport: "http" }, "acme/desk/desk", "InvalidArguments"],
     [{}, "acme/desk/wrong", "InvalidServerDefinition"],
     [{ config: { servers: { own: { tools: [], protocol: "auto" } } } }, "own", "InvalidConfig"],

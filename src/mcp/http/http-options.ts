@@ -40,19 +40,13 @@ export const isLoopback = (host: string): boolean => loopback.test(hostInUrl(hos
 /** The host to listen on, IPv6 without brackets. */
 export const hostOf = ({ host = "127.0.0.1" }: HttpTransport): string => host.replace(/^\[(.*)\]$/, "$1");
 
-/** Throws `InvalidArguments` for what is no object, a number out of range, a token that is missing or cannot be sent, or an invalid name. */
+/** Throws `InvalidArguments` for what is no object, a token that is missing or cannot be sent, or an invalid name. */
 export function checkHttpTransport(transport: HttpTransport): void {
   const check = (isValid: boolean, reason: string, hint?: string) => {
     if (!isValid) throw failure("InvalidArguments", { reason, hint });
   };
   check(isRecord(transport), 'The transport must be "stdio" or an object with host and port');
-  const { token, port = 0, allowedHosts = [], sessionTtl = 1, maxSessions = 1 } = transport;
-  const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
-  check(isPort, `\`port\` must be an integer from 0 to 65535, but it is ${String(port)}`);
-  for (const [name, value] of Object.entries({ sessionTtl, maxSessions })) {
-    const isPositive = Number.isFinite(value) && value > 0;
-    check(isPositive, `\`${name}\` must be a positive number, but it is ${String(value)}`);
-  }
+  const { token, allowedHosts = [], allowedOrigins = [] } = transport;
   check(
     token === undefined || /^[\x21-\x7e]+$/.test(token),
     "The token is empty or has characters that HTTP headers do not allow",
@@ -64,7 +58,7 @@ export function checkHttpTransport(transport: HttpTransport): void {
       `An allowed host must be like mcp.example.com, not ${quote(name)}`,
       "Pass a name or an address, with a port or without.",
     );
-  for (const text of transport.allowedOrigins ?? [])
+  for (const text of allowedOrigins)
     check(origin.test(text), `An allowed origin must be like https://app.example, not ${quote(text)}`);
   const host = hostOf(transport);
   check(

@@ -2,14 +2,13 @@
 import childProcess from "node:child_process";
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { devNull } from "node:os";
 import { Readable, Writable } from "node:stream";
 
 /**
  * Only the returned stream is the real stdin; `process.stdin` ends at once. Call it before code of others runs. It does not
- * cover `fs.readSync(0)` and children that inherit the descriptor, which `reserveDescriptors` does.
+ * cover `fs.readSync(0)`, and children that inherit the descriptor only with `reserveDescriptors`.
  */
-export function reserveStdin(owner: { readonly stdin: Readable }): Readable {
+function reserveStdin(owner: { readonly stdin: Readable }): Readable {
   const { stdin } = owner;
   const empty = Readable.from([], { objectMode: false });
   // Code that destroys the stream with an error must not end the process.
@@ -17,9 +16,6 @@ export function reserveStdin(owner: { readonly stdin: Readable }): Readable {
   Object.defineProperty(owner, "stdin", { get: () => empty, configurable: true, enumerable: true });
   return stdin;
 }
-
-/** Methods that would end or block the protocol's stream. */
-const calming = ["end", "destroy", "cork", "uncork", "destroySoon"] as const;
 
 /**
  * Only the returned writer reaches stdout; what `console` or code prints goes to stderr. Call it before code of others runs. It
@@ -43,25 +39,16 @@ export function reserveStdout(stdout: Writable, stderr: Writable): Writable {
   stdout.on("close", () => writer.destroy());
   stderr.on("error", () => {});
   stdout.write = toStderr as Writable["write"];
-  for (const name of calming) {
-    if (!(name in stdout)) continue;
-    const value =
-      name === "end"
-        ? (...args: unknown[]) => {
-            const [chunk] = args;
-            if (typeof chunk === "string" || chunk instanceof Uint8Array) toStderr(chunk);
-            return stdout;
-          }
-        : () => stdout;
-    Object.defineProperty(stdout, name, { value, configurable: true, writable: true });
-  }
+  // Both would end the protocol's stream.
+  stdout.destroy = () => stdout;
+  stdout.end = (chunk?: unknown) => {
+    if (typeof chunk === "string" || chunk instanceof Uint8Array) toStderr(chunk);
+    return stdout;
+  };
   return writer;
 }
 
 const [stdin, stdout, stderr] = [0, 1, 2];
-
-type AnyFunction = (...args: unknown[]) => unknown;
-type Functions = Record<string, AnyFunction>;
 
 const descriptorOf = (target: unknown): unknown =>
   typeof target === "object" && target !== null ? (target as { fd?: unknown }).fd : target;
@@ -82,7 +69,7 @@ function redirectStdio(options: unknown): unknown {
 
 /** Replaces a function by a wrapper with the same properties. */
 function replace(owner: object, name: string, change: (args: unknown[]) => unknown[]): void {
-  const functions = owner as Functions;
+  const functions = owner as Record<string, (...args: unknown[]) => unknown>;
   const original = functions[name];
   if (original === undefined) return;
   const changed = function (this: unknown, ...args: unknown[]) {
@@ -94,21 +81,15 @@ function replace(owner: object, name: string, change: (args: unknown[]) => unkno
 
 const writers = ["write", "writeSync", "writev", "writevSync"];
 const fileWriters = ["writeFile", "writeFileSync", "appendFile", "appendFileSync"];
-/** Without `read`, which `process.stdin` itself uses for files. */
-const readers = ["readSync", "readvSync", "readFile", "readFileSync"];
 
 /**
- * Redirects writes to descriptor 1 to stderr and makes descriptor 0 empty, also for children. Only for a process without other
+ * Redirects writes to descriptor 1 to stderr, also those of children, whose descriptor 0 is empty. Only for a process without other
  * purpose, because it replaces functions of Node, before code of others runs and after `process.stdout` was used. It does not
  * cover worker threads, native code, and code that opens `/dev/stdout`.
  */
-export function reserveDescriptors(): void {
-  const nothing = fs.openSync(devNull, "r");
+function reserveDescriptors(): void {
   for (const name of [...writers, ...fileWriters]) {
     replace(fs, name, ([target, ...rest]) => [target === stdout ? stderr : target, ...rest]);
-  }
-  for (const name of readers) {
-    replace(fs, name, ([target, ...rest]) => [target === stdin ? nothing : target, ...rest]);
   }
   // All asynchronous functions that run a child call this one.
   replace(childProcess.ChildProcess.prototype, "spawn", (args) => args.map(redirectStdio));
