@@ -1,13 +1,5 @@
 // Finds the exports and imports of modules without running them. Loaded on demand, because the parser is large.
-import {
-  type AnyNode,
-  type Declaration,
-  type Identifier,
-  type Literal,
-  Parser,
-  type Pattern,
-  type Program,
-} from "acorn";
+import { type AnyNode, Parser, type Program } from "acorn";
 import { positionAt } from "../../data/line-index.ts";
 
 /** How deeply code may be nested. At the end of the stack, V8 may end the process instead of throwing an error. */
@@ -36,9 +28,16 @@ const nesting = { Statement: 3, MaybeAssign: 3, MaybeUnary: 3, New: 3, BindingAt
 
 /** acorn's types do not have the methods of its parser. */
 // biome-ignore lint/suspicious/noExplicitAny: see above.
-function addBounds(Base: any): any {
-  class BoundedParser extends Base {
+function extendParser(Base: any): any {
+  class ModuleParser extends Base {
     depth = 0;
+    exports: object = {};
+
+    /** acorn keeps exported names as the keys of an object, to find repeated ones. */
+    checkExport(exports: object, name: unknown, position: number): void {
+      super.checkExport(exports, name, position);
+      this.exports = exports;
+    }
 
     enterScope(flags: number): void {
       super.enterScope(flags);
@@ -48,9 +47,9 @@ function addBounds(Base: any): any {
   }
   for (const [name, weight] of Object.entries(nesting)) {
     const parse = Base.prototype[`parse${name}`];
-    Object.assign(BoundedParser.prototype, {
+    Object.assign(ModuleParser.prototype, {
       // Named one by one, because an array of arguments takes a third of the time again.
-      [`parse${name}`](this: BoundedParser, a: unknown, b: unknown, c: unknown, d: unknown, e: unknown) {
+      [`parse${name}`](this: ModuleParser, a: unknown, b: unknown, c: unknown, d: unknown, e: unknown) {
         this.depth += weight;
         checkDepth(this.depth);
         const node = parse.call(this, a, b, c, d, e);
@@ -59,14 +58,17 @@ function addBounds(Base: any): any {
       },
     });
   }
-  return BoundedParser;
+  return ModuleParser;
 }
 
-const parser = Parser.extend(addBounds);
+const ModuleParser = extendParser(Parser);
 
 /** Throws `SyntaxError` with the position of acorn, and `RangeError`. */
-const parseProgram = (text: string, kind: "esm" | "commonjs"): Program =>
-  parser.parse(text, { ecmaVersion: "latest", sourceType: kind === "esm" ? "module" : "commonjs" });
+function parseProgram(text: string, kind: ModuleKind): { program: Program; exports: object } {
+  const sourceType = kind === "esm" ? "module" : kind;
+  const parser = new ModuleParser({ ecmaVersion: "latest", sourceType }, text);
+  return { program: parser.parse(), exports: parser.exports };
+}
 
 export type ModuleKind = "esm" | "commonjs";
 
@@ -119,37 +121,23 @@ const commonJsNames: ReadonlySet<string> = new Set([
   "__filename",
 ]);
 
-interface Surroundings {
-  place: string;
-  depth: number;
-  isGuarded: boolean;
-  isCertain: boolean;
-}
-
 /** Finds the imports of a module, and where its loading uses variables of CommonJS that it does not declare. */
 function surveyCode(program: Program): { imports: WrittenImport[]; commonJsUse: number | undefined } {
   const imports: WrittenImport[] = [];
   const uses: { name: string; index: number }[] = [];
   const ownNames = new Set<string>();
 
-  function addImport(
-    index: number,
-    source: AnyNode | null | undefined,
-    kind: ModuleKind,
-    isGuarded: boolean,
-  ): void {
+  const start = { place: "", depth: 1, isGuarded: false, isCertain: true };
+  function visit(node: AnyNode, { place, depth, isGuarded, isCertain }: typeof start): void {
+    checkDepth(depth);
+    const isRequire =
+      node.type === "CallExpression" && node.callee.type === "Identifier" && node.callee.name === "require";
+    const source = isRequire ? node.arguments[0] : "source" in node ? node.source : undefined;
     const isTemplate = source?.type === "TemplateLiteral" && source.expressions.length === 0;
     const literal = source?.type === "Literal" ? source.value : undefined;
     const specifier = isTemplate ? source.quasis[0]?.value.cooked : literal;
     if (typeof specifier === "string" && specifier !== "")
-      imports.push({ specifier, kind, index, isGuarded });
-  }
-
-  function visit(node: AnyNode, { place, depth, isGuarded, isCertain }: Surroundings): void {
-    checkDepth(depth);
-    if ("source" in node) addImport(node.start, node.source, "esm", isGuarded);
-    if (node.type === "CallExpression" && node.callee.type === "Identifier" && node.callee.name === "require")
-      addImport(node.start, node.arguments[0], "commonjs", isGuarded);
+      imports.push({ specifier, kind: isRequire ? "commonjs" : "esm", index: node.start, isGuarded });
     if (node.type === "Identifier" && commonJsNames.has(node.name) && !noVariable.test(place)) {
       if (declared.test(place)) ownNames.add(node.name);
       // `typeof`: the module knows that it may not exist.
@@ -174,50 +162,19 @@ function surveyCode(program: Program): { imports: WrittenImport[]; commonJsUse: 
         if (typeof child?.type === "string") visit(child, around);
     }
   }
-  visit(program, { place: "", depth: 1, isGuarded: false, isCertain: true });
+  visit(program, start);
   return { imports, commonJsUse: uses.find(({ name }) => !ownNames.has(name))?.index };
 }
 
-const nameOf = (name: Identifier | Literal): string =>
-  name.type === "Identifier" ? name.name : String(name.value);
-
-function namesOf(node: Declaration | Pattern): string[] {
-  switch (node.type) {
-    case "Identifier":
-      return [node.name];
-    case "VariableDeclaration":
-      return node.declarations.flatMap(({ id }) => namesOf(id));
-    case "ObjectPattern":
-      return node.properties.flatMap((one) => namesOf(one.type === "Property" ? one.value : one.argument));
-    case "ArrayPattern":
-      return node.elements.flatMap((one) => (one ? namesOf(one) : []));
-    case "AssignmentPattern":
-      return namesOf(node.left);
-    default:
-      return "id" in node ? namesOf(node.id) : "argument" in node ? namesOf(node.argument) : [];
-  }
-}
-
-function readExports({ body }: Program) {
-  const names = new Set<string>();
-  const stars: string[] = [];
-  for (const one of body) {
-    if (one.type === "ExportDefaultDeclaration") names.add("default");
-    else if (one.type === "ExportAllDeclaration") {
-      if (one.exported) names.add(nameOf(one.exported));
-      else stars.push(String(one.source.value));
-    } else if (one.type === "ExportNamedDeclaration") {
-      for (const name of one.declaration ? namesOf(one.declaration) : []) names.add(name);
-      for (const { exported } of one.specifiers) names.add(nameOf(exported));
-    }
-  }
-  return { names, stars };
-}
-
-function readEsm(text: string, program: Program): ParsedModule {
+function readEsm(text: string): ParsedModule {
+  const { program, exports } = parseProgram(text, "esm");
   const { imports: all, commonJsUse } = surveyCode(program);
   const imports = all.filter(({ kind }) => kind === "esm");
-  const module = { kind: "esm" as const, imports, isOpen: false, ...readExports(program) };
+  const stars = program.body.flatMap((one) =>
+    one.type === "ExportAllDeclaration" && one.exported === null ? String(one.source.value) : [],
+  );
+  const names = new Set(Object.keys(exports));
+  const module = { kind: "esm" as const, names, stars, imports, isOpen: false };
   if (commonJsUse === undefined) return module;
   return { ...module, fault: { readAs: "esm", ...positionAt(text, commonJsUse) } };
 }
@@ -227,12 +184,12 @@ const openExports =
   /\bmodule\s*\[|\bexports\s*\[|(?<!defineProperty\(\s*)\bexports\s*[,)]|=\s*exports\b(?!\s*\.)|\bexports\s*=(?!=)(?!\s*(?:\{|(?:async\s+)?function\b|class\b|\([^()]*\)\s*=>))|\.\.\./;
 
 /** Finds the same named exports as Node. */
-async function readCommonJs(text: string, program: Program): Promise<ParsedModule> {
+async function readCommonJs(text: string): Promise<ParsedModule> {
+  const { imports } = surveyCode(parseProgram(text, "commonjs").program);
   const { parse } = await import("cjs-module-lexer");
   const { exports, reexports } = parse(text);
   const names = new Set([...exports, "default"]);
   names.delete("__esModule");
-  const { imports } = surveyCode(program);
   return { kind: "commonjs", names, stars: reexports, imports, isOpen: openExports.test(text) };
 }
 
@@ -254,8 +211,7 @@ export async function parseModule(
   const errors = new Map<ModuleKind, unknown>();
   for (const kind of format === undefined ? (["commonjs", "esm"] as const) : [format]) {
     try {
-      const program = parseProgram(text, kind);
-      return kind === "esm" ? readEsm(text, program) : await readCommonJs(text, program);
+      return kind === "esm" ? readEsm(text) : await readCommonJs(text);
     } catch (error) {
       errors.set(kind, error);
     }
