@@ -8,7 +8,7 @@ import {
   ParseError,
 } from "@marcbachmann/cel-js";
 import { Duration } from "@marcbachmann/cel-js/evaluator";
-import { compilePattern, findPattern, type LinearPattern } from "../json-schema/patterns/linear-pattern.ts";
+import { compilePattern, findPattern } from "../json-schema/patterns/linear-pattern.ts";
 import { printable, quote } from "../problems/index.ts";
 
 /** What is known of a variable when an expression is compiled: `true` for any JSON, or an object with all its keys. */
@@ -29,11 +29,13 @@ const stepsPerError = 60;
 // Evaluations are synchronous, so there is one at a time.
 let stepsLeft = 0;
 
+const exceedsLimit = () =>
+  new EvaluationError(`it exceeds the limit of ${maximumSteps.toLocaleString("en-US")} steps`);
+
 /** Counts steps of the evaluation. Throws, from then on each time, if there are none left. */
-function spend(steps = 1): void {
+function spend(steps: number): void {
   stepsLeft -= steps;
-  if (stepsLeft < 0)
-    throw new EvaluationError(`it exceeds the limit of ${maximumSteps.toLocaleString("en-US")} steps`);
+  if (stepsLeft < 0) throw exceedsLimit();
 }
 
 /** Converts JSON for cel-js. Objects become maps, because it cannot read keys such as `constructor` of objects. */
@@ -51,12 +53,6 @@ export type Values = ReadonlyMap<string, unknown>;
 export function beginEvaluation(scope: Readonly<Record<string, unknown>>, steps = maximumSteps): Values {
   stepsLeft = steps;
   return toCel(scope) as Values;
-}
-
-function compileMatch(pattern: string): LinearPattern {
-  const compiled = compilePattern(pattern);
-  if (typeof compiled === "string") throw new EvaluationError(compiled);
-  return compiled;
 }
 
 /** `5400s`, as in the JSON of protobuf. */
@@ -102,45 +98,40 @@ const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
   "%": (a, b) => a % b,
 };
 
-/** The literal patterns of expressions. */
-const patterns = new Map<string, LinearPattern>();
-
-function createEnvironment(): Environment {
-  const environment = new Environment({
-    unlistedVariablesAreDyn: true,
-    homogeneousAggregateLiterals: false,
-    enableOptionalTypes: true,
-    limits: { maxAstNodes: 5000, maxDepth: 100, maxCallArguments: 16 },
-  });
-  for (const [operator, calculate] of Object.entries(arithmetic)) {
-    const mix = (a: number | bigint, b: number | bigint) => calculate(Number(a), Number(b));
-    environment.registerOperator(`int ${operator} double: double`, mix);
-    environment.registerOperator(`double ${operator} int: double`, mix);
-  }
-  environment.registerOperator("double % double: double", (a: number, b: number) => a % b);
-  const matches = (text: string, pattern: string) => {
-    const compiled = patterns.get(pattern) ?? compileMatch(pattern);
-    return findPattern(compiled, text);
-  };
-  const replace = (text: string, part: string, by: string, limit = -1n) => {
-    const parts = text.split(part);
-    const rest = limit < 0 ? [] : parts.splice(Number(limit) + 1);
-    return [parts.join(by), ...rest].join(part);
-  };
-  const functions: Readonly<Record<string, (...values: never[]) => unknown>> = {
-    "matches_(string, string): bool": matches,
-    "string.matches_(string): bool": matches,
-    "string.replace(string, string): string": replace,
-    "string.replace(string, string, int): string": replace,
-    "string(google.protobuf.Duration): string": formatDuration,
-    "string(google.protobuf.Timestamp): string": (time: Date) => time.toISOString(),
-    "int(google.protobuf.Timestamp): int": (time: Date) => BigInt(Math.floor(time.getTime() / 1000)),
-    "timestamp(double): google.protobuf.Timestamp": (seconds: number) => new Date(seconds * 1000),
-  };
-  for (const [signature, apply] of Object.entries(functions))
-    environment.registerFunction(signature, apply, { async: false });
-  return environment;
+const environment = new Environment({
+  unlistedVariablesAreDyn: true,
+  homogeneousAggregateLiterals: false,
+  enableOptionalTypes: true,
+  limits: { maxAstNodes: 5000, maxDepth: 100, maxCallArguments: 16 },
+});
+for (const [operator, calculate] of Object.entries(arithmetic)) {
+  const mix = (a: number | bigint, b: number | bigint) => calculate(Number(a), Number(b));
+  environment.registerOperator(`int ${operator} double: double`, mix);
+  environment.registerOperator(`double ${operator} int: double`, mix);
 }
+environment.registerOperator("double % double: double", (a: number, b: number) => a % b);
+const matches = (text: string, pattern: string) => {
+  const compiled = compilePattern(pattern);
+  if (typeof compiled === "string") throw new EvaluationError(compiled);
+  return findPattern(compiled, text);
+};
+const replace = (text: string, part: string, by: string, limit = -1n) => {
+  const parts = text.split(part);
+  const rest = limit < 0 ? [] : parts.splice(Number(limit) + 1);
+  return [parts.join(by), ...rest].join(part);
+};
+const functions: Readonly<Record<string, (...values: never[]) => unknown>> = {
+  "matches_(string, string): bool": matches,
+  "string.matches_(string): bool": matches,
+  "string.replace(string, string): string": replace,
+  "string.replace(string, string, int): string": replace,
+  "string(google.protobuf.Duration): string": formatDuration,
+  "string(google.protobuf.Timestamp): string": (time: Date) => time.toISOString(),
+  "int(google.protobuf.Timestamp): int": (time: Date) => BigInt(Math.floor(time.getTime() / 1000)),
+  "timestamp(double): google.protobuf.Timestamp": (seconds: number) => new Date(seconds * 1000),
+};
+for (const [signature, apply] of Object.entries(functions))
+  environment.registerFunction(signature, apply, { async: false });
 
 /** What cel-js's checker and evaluator offer to the functions of a node; `check` is the checker's, `run` the evaluator's. */
 interface Visitor {
@@ -246,19 +237,13 @@ function makeOptional(node: Node): void {
   if (node.op === "[]") node.op = "[?]";
 }
 
-/** The statically known shape of a node's value. Throws for a key that the shape of a variable excludes. */
-function shapeOf(node: Node, scope: Scope): Shape {
-  if (node.op === "id") {
-    const name = node.args as string;
-    return scope.locals.has(name) ? true : (scope.variables[name] ?? true);
-  }
-  if (!isAccess(node)) return true;
-  const [from, key] = node.args as [Node, Node | string];
+/** The statically known shape of a member. Throws for a key that the shape of its container excludes. */
+function shapeOfMember(container: Shape, node: Node): Shape {
+  const [, key] = node.args as [Node, Node | string];
   const name = typeof key === "object" && key.op === "value" ? key.args : key;
-  const shape = shapeOf(from, scope);
-  if (shape === true || typeof name !== "string") return true;
-  if (Object.hasOwn(shape, name)) return shape[name] ?? true;
-  throw fail(`unknown key ${name}: the known keys are ${listNames(shape)}`, node);
+  if (container === true || typeof name !== "string") return true;
+  if (Object.hasOwn(container, name)) return container[name] ?? true;
+  throw fail(`unknown key ${name}: the known keys are ${listNames(container)}`, node);
 }
 
 /** Why an expression does not compile or has no value, and where. Continues a message after a colon. */
@@ -273,8 +258,6 @@ function explain(error: unknown): string {
   return printable(range === undefined ? words : `${words} (character ${range.start + 1})`);
 }
 
-const environment = createEnvironment();
-
 /** Makes a node count its steps when it is evaluated, and hides its type from the nodes around it. */
 function watch(node: Node): void {
   const { alternate = node } = node.meta;
@@ -285,7 +268,7 @@ function watch(node: Node): void {
     const checked = self.meta.alternate ?? self;
     const { evaluate } = checked.meta;
     checked.setMeta("evaluate", (evaluator, own, inner) => {
-      spend();
+      spend(1);
       try {
         return evaluate(evaluator, own, inner);
       } catch (error) {
@@ -305,7 +288,6 @@ function prepareCall(node: Node, scope: Scope): void {
   if (name === "matches" && pattern?.op === "value" && typeof pattern.args === "string") {
     const compiled = compilePattern(pattern.args);
     if (typeof compiled === "string") throw fail(compiled, pattern);
-    patterns.set(pattern.args, compiled);
   }
   if (node.op === "rcall" && /^(?:contains|(?:lastI|i)ndexOf|substring|split|replace|join)$/.test(name))
     node.setMeta("evaluate", callStringMethod);
@@ -326,20 +308,25 @@ function prepareCall(node: Node, scope: Scope): void {
   for (const body of hasLocal ? others : (parts.at(-1) as Node[])) prepare(body, { ...scope, locals, loops });
 }
 
-function prepare(node: Node, scope: Scope): void {
+/** Returns the statically known shape of a node's value. */
+function prepare(node: Node, scope: Scope): Shape {
   const { op, args } = node;
-  if (op === "call" || op === "rcall") prepareCall(node, scope);
-  else for (const child of childrenOf(args)) prepare(child, scope);
-  if (op === "id") {
-    const { variables, locals } = scope;
+  const isCall = op === "call" || op === "rcall";
+  if (isCall) prepareCall(node, scope);
+  const [container = true] = isCall ? [] : childrenOf(args).map((child) => prepare(child, scope));
+  let shape: Shape = true;
+  if (op === "id" && !scope.locals.has(args as string)) {
+    const { variables } = scope;
     const name = args as string;
-    if (!Object.hasOwn(variables, name) && !locals.has(name) && !environment.hasVariable(name))
-      throw fail(`unknown variable ${name}: the known variables are ${listNames(variables)}`, node);
+    const known = Object.hasOwn(variables, name) ? variables[name] : environment.hasVariable(name);
+    if (!known) throw fail(`unknown variable ${name}: the known variables are ${listNames(variables)}`, node);
+    shape = known;
   } else if (isAccess(node)) {
-    shapeOf(node, scope);
+    shape = shapeOfMember(container, node);
     node.setMeta("check", checkChildren).setMeta("evaluate", readMember);
   } else if (op === "map") node.setMeta("check", checkChildren).setMeta("evaluate", makeMap);
   watch(node);
+  return shape;
 }
 
 function prepareExpression(expression: string, variables: Variables, mayBeAbsent: boolean) {
@@ -396,17 +383,14 @@ export function compileExpression(
   }
   return (values, asText) => {
     try {
-      let value: unknown;
-      try {
-        value = evaluate(values);
-      } finally {
-        // Some part may have absorbed the error of the limit.
-        spend(0);
-      }
+      const value = evaluate(values);
+      spend(0);
       if (mayBeAbsent && value instanceof Optional && !value.hasValue()) return asText ? "" : absent;
       return asText ? toText(value) : toJson(value);
     } catch (error) {
-      throw new Error(`${quote(expression, 200)}: ${explain(error)}`);
+      // Some part may have absorbed the error of the limit.
+      const reason = explain(stepsLeft < 0 ? exceedsLimit() : error);
+      throw new Error(`${quote(expression, 200)}: ${reason}`);
     }
   };
 }
