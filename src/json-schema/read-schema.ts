@@ -3,6 +3,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { describeValue, readPointer, valueAt } from "../extension-schema/pointer.ts";
 import { type Path, quote } from "../problems/index.ts";
 import { keywords, type SchemaFault } from "./meta-schema.ts";
+import { explainInvalidPattern } from "./patterns/linear-pattern.ts";
 import { measureWork } from "./schema-work.ts";
 
 export type Draft = keyof typeof keywords;
@@ -105,13 +106,8 @@ function* findOwnFaults(placed: PlacedSchema, draft: Draft): Generator<SchemaFau
     for (const { what, path } of keywords[draft].get(key)?.findFaults(value) ?? [])
       yield { what, path: [...placed.path, key, ...path] };
   for (const { pattern, path } of listPatterns(placed)) {
-    try {
-      new RegExp(pattern, "u");
-    } catch (error) {
-      const { message } = error as Error;
-      const reason = message.slice(message.lastIndexOf(": ") + 2).toLowerCase();
-      yield { what: `is not a regular expression (${reason})`, path };
-    }
+    const reason = explainInvalidPattern(pattern);
+    if (reason !== undefined) yield { what: `is not a regular expression (${reason})`, path };
   }
 }
 
@@ -145,28 +141,20 @@ function followReferences(
   const references = new Map<Schema, Reference[]>();
   const keys = ["$ref", "$dynamicRef", "$recursiveRef"].filter((key) => keywords[draft].has(key));
   const seen = new Set(schemas.map(({ schema }) => schema));
-  const anchors = schemas.map(({ schema }) => schema.$dynamicAnchor);
-  const last = new Map(anchors.map((anchor, index) => [anchor, index]));
-  const repeated = new Set(anchors.filter((anchor, index) => last.get(anchor) !== index));
   for (const { schema, base, path: at } of schemas) {
     for (const key of keys) {
       const reference = schema[key];
       if (typeof reference !== "string") continue;
       const path = [...at, key];
       const found = resolveReference(reference, base, places);
-      // Which of several schemas with one anchor a dynamic reference means would depend on the way to it.
-      const isAmbiguous = key === "$dynamicRef" && repeated.has(reference.split("#")[1]);
-      if (typeof found === "string") faults.push({ what: `${found} (${quote(reference)})`, path });
-      else if (isAmbiguous) {
-        const what = `may refer to several schemas (${quote(reference)}), which is not supported`;
-        faults.push({ what, path });
-      } else {
-        const { schema: target, ...place } = found;
-        references.set(schema, [...(references.get(schema) ?? []), { path, target }]);
-        if (!isRecord(target)) continue;
-        for (const other of listSchemas({ schema: target, ...place }, draft, seen, places))
-          schemas.push(other);
+      if (typeof found === "string") {
+        faults.push({ what: `${found} (${quote(reference)})`, path });
+        continue;
       }
+      const { schema: target, ...place } = found;
+      references.set(schema, [...(references.get(schema) ?? []), { path, target }]);
+      if (!isRecord(target)) continue;
+      for (const other of listSchemas({ schema: target, ...place }, draft, seen, places)) schemas.push(other);
     }
   }
   return references;
@@ -178,11 +166,10 @@ function followReferences(
  */
 export const readSchema = memoize((schema: Schema): SchemaReading => {
   const draft = findDraft(schema);
-  const none = { schemas: [], references: new Map(), work: 0 };
   if (draft === undefined) {
     const known = "must be the URI of JSON Schema 2020-12 or draft-07";
     const fault = { what: `${known}, but it is ${describeValue(schema.$schema)}`, path: ["$schema"] };
-    return { ...none, draft, faults: [fault] };
+    return { draft, schemas: [], references: new Map(), faults: [fault], work: 0 };
   }
   const places: Places = new Map();
   const schemas = listSchemas({ schema, base: nowhere, path: [] }, draft, new Set(), places);

@@ -19,15 +19,11 @@ export function* findReservedParameters(
   else if (index >= 0) yield [...path, "required", index];
   for (const key of aboutArguments) {
     const value = schema[key];
-    if (typeof value !== "object" || value === null) continue;
-    if (isRecord(value) && key !== "dependentSchemas") {
-      yield* findReservedParameters(value, [...path, key]);
-      continue;
-    }
-    for (const [step, inner] of Object.entries(value)) {
-      const at = Array.isArray(value) ? Number(step) : step;
-      if (isRecord(inner)) yield* findReservedParameters(inner, [...path, key, at]);
-    }
+    const isSchema = isRecord(value) && key !== "dependentSchemas";
+    if (isSchema) yield* findReservedParameters(value, [...path, key]);
+    for (const [step, inner] of isSchema ? [] : Object.entries(value ?? {}))
+      if (isRecord(inner))
+        yield* findReservedParameters(inner, [...path, key, Array.isArray(value) ? Number(step) : step]);
   }
 }
 

@@ -45,11 +45,10 @@ export function measureWork(schemas: readonly PlacedSchema[], references: Refere
       ...(references.get(schema) ?? []),
     ].filter((step): step is { target: Schema; path: Path } => isRecord(step.target));
     // The limit is checked on the way down, too, as it bounds this recursion.
-    let chain = onWay.size;
-    for (const { target, path } of chain > longestChain ? [] : steps)
-      chain = Math.max(chain, onWay.size + follow(target, path));
+    let chain = 1;
+    for (const { target, path } of onWay.size > longestChain ? [] : steps)
+      chain = Math.max(chain, 1 + follow(target, path));
     onWay.delete(schema);
-    chain -= onWay.size;
     if (chain + onWay.size > longestChain)
       fault ??= { what: `is in a chain of more than ${longestChain} schemas for the same value`, path: via };
     applied.set(

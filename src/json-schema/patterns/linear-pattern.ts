@@ -153,6 +153,17 @@ function compileSteps(pattern: string, flags: string, isJudged: boolean): Linear
   return readChoice();
 }
 
+/** Why a regular expression with the flag `u` is not valid, in the words of V8; `undefined` if it is. Does not run it. */
+export function explainInvalidPattern(pattern: string): string | undefined {
+  try {
+    new RegExp(pattern, "u");
+    return undefined;
+  } catch (error) {
+    const { message } = error as Error;
+    return message.slice(message.lastIndexOf(": ") + 2).toLowerCase();
+  }
+}
+
 /**
  * Compiles a pattern in limited time, without running it, or says why not; that continues after a colon. `isJudged`: not to match
  * with it, but to judge how many ways lead through it, also with lookarounds and backreferences.
@@ -160,15 +171,14 @@ function compileSteps(pattern: string, flags: string, isJudged: boolean): Linear
 export function compilePattern(pattern: string, isJudged = false): LinearPattern | string {
   const [leading = "", flags = ""] = leadingFlags.exec(pattern) ?? [];
   const rest = pattern.slice(leading.length);
+  const reason = explainInvalidPattern(rest);
+  if (reason !== undefined) return `the pattern is not a valid regular expression: ${reason}`;
   try {
-    new RegExp(rest, "u");
     return compileSteps(rest, flags, isJudged);
   } catch (error) {
     if (error instanceof PatternError) return error.message;
     if (error instanceof RangeError) return "the pattern is nested too deeply";
-    if (!(error instanceof SyntaxError)) throw error;
-    const reason = error.message.slice(error.message.lastIndexOf(": ") + 2).toLowerCase();
-    return `the pattern is not a valid regular expression: ${reason}`;
+    throw error;
   }
 }
 
