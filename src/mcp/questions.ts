@@ -53,7 +53,7 @@ function requiredFor(request: InputRequest): [capability: string, member: string
   if ("url" in request) return ["elicitation", "url"];
   if ("schema" in request) return ["elicitation", "form"];
   if (request.method === "roots/list") return ["roots", undefined];
-  const { tools, toolChoice } = request.params;
+  const { tools, toolChoice } = request.params ?? {};
   return ["sampling", tools === undefined && toolChoice === undefined ? undefined : "tools"];
 }
 

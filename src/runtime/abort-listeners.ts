@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { setTimeout } from "node:timers/promises";
 import { attempt } from "../files/file-errors.ts";
 
 /**
@@ -62,12 +63,10 @@ export const timerMs = (ms: number): number =>
 
 /** Resolves when the work settles, or after `limitMs`. Never rejects. Keeps the process alive until then. */
 export async function atMost(work: Promise<unknown>, limitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timerMs(limitMs));
-  });
+  const over = new AbortController();
+  const limit = setTimeout(timerMs(limitMs), undefined, { signal: over.signal });
   await Promise.race([work.catch(() => {}), limit]);
-  clearTimeout(timer);
+  over.abort();
 }
 
 /** Settles as the work does, or rejects with the signal's reason as soon as it aborts; the work's outcome is then dropped. */

@@ -60,7 +60,7 @@ export type InputRequest =
   /** A page for the user to visit. */
   | { message: string; url: string }
   /** A request of MCP. */
-  | { method: "sampling/createMessage" | "roots/list"; params: Readonly<Record<string, unknown>> };
+  | { method: "sampling/createMessage" | "roots/list"; params?: Readonly<Record<string, unknown>> };
 
 /** By keys of the one who asks, which come back with the answers. */
 export type InputRequests = Readonly<Record<string, InputRequest>>;

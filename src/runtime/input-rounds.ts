@@ -65,26 +65,20 @@ const mostRequestBytes = 64 * 1024;
 /** Compiles schemas, so loaded only when something is asked. */
 const loadValidator = () => import("../json-schema/schema-validator.ts");
 
-async function findRequestFault(request: unknown): Promise<string | undefined> {
-  const { findQuestionFault } = await import("../extension-schema/question-schema.ts");
-  const fault = findQuestionFault(request);
-  if (fault !== undefined) return fault;
-  const { schema } = request as { schema?: Record<string, unknown> };
-  const used = (await loadValidator()).check(schema, {});
-  return used?.isOfSchema ? `/schema${used.message}` : undefined;
-}
-
-/** Why what is asked, `{ requests, state? }`, cannot be asked; `undefined` if it can. */
-export async function findInputFault(value: unknown): Promise<string | undefined> {
-  const { requests } = isRecord(value) ? value : ({} as Record<string, unknown>);
+/** Why requests cannot be asked; `undefined` if they can. */
+export async function findInputFault(requests: unknown): Promise<string | undefined> {
   if (!isRecord(requests)) return "the requests must be an object";
   const entries = Object.entries(requests);
   if (entries.length === 0) return "there is no request";
   if (Buffer.byteLength(JSON.stringify(requests)) > mostRequestBytes)
     return `the requests exceed ${mostRequestBytes} bytes`;
+  const { findQuestionFault } = await import("../extension-schema/question-schema.ts");
+  const { check } = await loadValidator();
   for (const [key, request] of entries) {
-    const fault = await findRequestFault(request);
+    const fault = findQuestionFault(request);
     if (fault !== undefined) return `of ${quote(key)}, ${fault}`;
+    const used = check((request as { schema?: Record<string, unknown> }).schema, {});
+    if (used?.isOfSchema) return `of ${quote(key)}, /schema${used.message}`;
   }
   return undefined;
 }
@@ -97,21 +91,13 @@ export class InvalidQuestionError extends Error {
 /** What code returned. Rejects with `InputNeeded` if it asks, and with `InvalidQuestionError` for what cannot be asked. */
 export async function expectAnswer(returned: Returned): Promise<Returned> {
   if (returned.kind !== "input") return returned;
-  const value: unknown = JSON.parse(returned.json);
-  const fault = await findInputFault(value);
+  const { requests, state } = (JSON.parse(returned.json) ?? {}) as InputRequired;
+  const fault = await findInputFault(requests);
   if (fault !== undefined)
     throw new InvalidQuestionError(
       `The handler asks for input with an invalid request: ${printable(fault)}.`,
     );
-  const { requests, state } = value as InputRequired;
-  const complete = Object.entries(requests).map(([key, request]) => [
-    key,
-    "method" in request ? { ...request, params: request.params ?? {} } : request,
-  ]);
-  throw new InputNeeded({
-    requests: Object.fromEntries(complete),
-    ...(state === undefined ? {} : { state }),
-  });
+  throw new InputNeeded({ requests, ...(state === undefined ? {} : { state }) });
 }
 
 /** Whether the result of a client fits the request of MCP that it was asked. */
@@ -119,11 +105,6 @@ const fitsMethod = (method: string, { roots, role, model, content }: Readonly<Re
   method === "roots/list"
     ? Array.isArray(roots)
     : typeof role === "string" && typeof model === "string" && content !== undefined;
-
-export const isAnswer = (value: unknown): value is InputAnswer =>
-  isRecord(value) &&
-  ["accept", "decline", "cancel"].includes(String(value.action)) &&
-  (value.content === undefined || isRecord(value.content));
 
 async function settleAnswer(request: InputRequest, answer: unknown): Promise<InputAnswer> {
   if (!isRecord(answer)) return { action: "decline" };

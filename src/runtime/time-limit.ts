@@ -16,36 +16,33 @@ export class TimeLimit {
   readonly ms: number;
   isOver = false;
   readonly #onOver: () => void;
-  #used = 0;
-  /** When the time last began to run; `undefined` while it stands still. */
-  #since: number | undefined;
+  #restMs: number;
+  /** When the time last began to run. */
+  #since = 0;
   #pauses = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** Begins at once. Milliseconds. Keeps the process alive. */
   constructor(ms: number, onOver: () => void) {
     this.ms = Math.max(1, timerMs(ms));
+    this.#restMs = this.ms;
     this.#onOver = onOver;
     this.#run();
   }
 
   #run(): void {
     this.#since = performance.now();
-    const restMs = timerMs(Math.max(1, this.ms - this.#used));
-    this.#timer = setTimeout(() => {
+    const onOver = () => {
       this.isOver = true;
       this.#onOver();
-    }, restMs);
+    };
+    this.#timer = setTimeout(onOver, Math.max(1, Math.ceil(this.#restMs)));
   }
 
   /** Stops the time until the returned function is called, once, and that of other pauses. */
   pause(): () => void {
-    this.#pauses += 1;
-    if (this.#since !== undefined) {
-      this.#used += performance.now() - this.#since;
-      this.#since = undefined;
-      clearTimeout(this.#timer);
-    }
+    if (this.#pauses === 0) this.#restMs -= performance.now() - this.#since;
+    this.end();
     return () => {
       this.#pauses -= 1;
       if (this.#pauses === 0) this.#run();

@@ -4,7 +4,7 @@ import type { ServerLog } from "../mcp/client/server-calls.ts";
 import { createProblem } from "../problems/index.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import type { InputAnswer } from "../runtime/handler-context.ts";
-import { type AskInput, isAnswer, settleAnswers } from "../runtime/input-rounds.ts";
+import { type AskInput, settleAnswers } from "../runtime/input-rounds.ts";
 import { clock } from "../runtime/time-limit.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
 import type { SessionFrame } from "./session-frame.ts";
@@ -100,11 +100,10 @@ export type OnInput = (question: InputQuestion) => InputAnswer | Promise<InputAn
 
 /** Asks the host's `onInput`, one question after the other; `undefined` if the host cannot be asked. */
 export function createHostInput(frame: SessionFrame): AskInput | undefined {
-  const { options, report } = frame;
-  const { onInput } = options;
+  const { onInput } = frame.options;
   if (onInput === undefined) return undefined;
   return async ({ tool, requests, signal: ofCall }) => {
-    const answers: Record<string, InputAnswer> = {};
+    const answers: Record<string, unknown> = {};
     for (const [key, request] of Object.entries(requests)) {
       ofCall.throwIfAborted();
       if ("method" in request)
@@ -113,20 +112,16 @@ export function createHostInput(frame: SessionFrame): AskInput | undefined {
       const late = new DOMException("The user did not answer.", "TimeoutError");
       const endTime = clock.after(frame.config().timeouts.inputMs, () => stop.abort(late));
       const signal = AbortSignal.any([ofCall, stop.signal]);
-      let answer: unknown;
-      let reason = "it did not return { action, content }";
-      try {
-        // A copy: the host may change what it is given.
-        const question = { key, tool, ...structuredClone(request), signal };
-        answer = await abortable(signal, async () => onInput(question));
-      } catch (error) {
-        reason = error instanceof Error ? error.message : String(error);
-      }
+      // A copy: the host may change what it is given.
+      const question = { key, tool, ...structuredClone(request), signal };
+      answers[key] = await abortable(signal, async () => onInput(question)).catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        if (!signal.aborted)
+          frame.report(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
+        return { action: "cancel" };
+      });
       endTime();
       ofCall.throwIfAborted();
-      if (!isAnswer(answer) && !signal.aborted)
-        report(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
-      answers[key] = isAnswer(answer) ? answer : { action: "cancel" };
     }
     return settleAnswers(requests, answers);
   };

@@ -171,7 +171,7 @@ export async function readInputRequired(
   }
   // A state without requests asks only to be called again.
   const isEmpty = Object.keys(requests).length === 0 && state !== undefined;
-  const fault = isEmpty ? undefined : await findInputFault({ requests, state });
+  const fault = isEmpty ? undefined : await findInputFault(requests);
   if (fault !== undefined) throw invalidResult(method, `\`inputRequests\` is invalid: ${fault}`);
   return new InputNeeded({ requests: requests as InputRequests, ...(state !== undefined && { state }) });
 }

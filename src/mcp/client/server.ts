@@ -501,7 +501,7 @@ export class Server {
     try {
       // Nothing of it is trusted.
       const input = toInputRequest(method, params) as InputRequest;
-      const fault = await findInputFault({ requests: { input } });
+      const fault = await findInputFault({ input });
       if (fault !== undefined)
         throw new RpcError(`Invalid request: ${fault.replace(/^of "input", /, "")}`, rpcCode.params);
       const stop = AbortSignal.any([signal, call.ended.signal]);
