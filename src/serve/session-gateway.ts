@@ -184,7 +184,7 @@ export class SessionGateway {
 
   /** The scope of the session itself, for what belongs to no client. */
   sessionScope(): CallScope {
-    return { ...this.ownScope(), log: () => {}, ask: undefined };
+    return { ...this.frame.calls.own, log: () => {}, ask: undefined };
   }
 
   /** A scope of its own: it starts with the configured memory, and shares the processes. */

@@ -113,7 +113,7 @@ export interface CallScope {
   /** Who may read the whole of its large results. */
   reader: string;
   /** What entries of bundles see of the client's request. */
-  request?: Pick<BundleRequest, "meta" | "session">;
+  request: Pick<BundleRequest, "meta" | "session">;
   log(entry: ToolLog): void;
   /** Reports to the operator what a pack's author has to fix; `log` goes to a client. */
   reportFault?(message: string): void;
@@ -164,12 +164,7 @@ interface Call {
   ended?: AbortController;
 }
 
-const methods = {
-  tool: "tools/call",
-  prompt: "prompts/get",
-  resource: "resources/read",
-  skill: "resources/read",
-} as const;
+const methods: Partial<Record<SessionItem["kind"], string>> = { tool: "tools/call", prompt: "prompts/get" };
 
 /** The pack whose code or server answers; `undefined` for the host's own code, and servers of the config. */
 const packOf = ({ route }: Target): string | undefined =>
@@ -190,8 +185,8 @@ class CallFailure extends Error {
   }
 }
 
-const refuse = (message: string, details?: Record<string, unknown>) =>
-  new CallFailure(failedResult(message, "ExceptionThrown", details));
+const refuse = (message: string, details?: Record<string, unknown>, cause?: unknown) =>
+  new CallFailure(failedResult(message, "ExceptionThrown", details), cause);
 
 /** The open calls of a session, from the copy of their arguments to the record of their success. */
 export class Calls {
@@ -205,8 +200,10 @@ export class Calls {
   readonly #links = new Map<string, string | undefined>();
 
   constructor(frame: SessionFrame) {
-    const { id: sessionId, memory, log } = frame;
-    this.own = { sessionId, reader: sessionId, memory, log, ask: createHostInput(frame) };
+    const { id, memory, log, options } = frame;
+    const capabilities = options.extensions === undefined ? {} : { extensions: options.extensions };
+    const request = { meta: {}, session: { id, clientInfo: {}, capabilities } };
+    this.own = { sessionId: id, reader: id, memory, request, log, ask: createHostInput(frame) };
     this.#frame = frame;
     this.#closing = frame.resources.closing;
     this.large = new LargeResults(frame.logDir);
@@ -303,26 +300,23 @@ export class Calls {
     if (error instanceof EntryError) {
       if (depth === 0) scope.onError?.(error);
       const { code, data } = error.answer;
-      return new CallFailure(failedResult(message, "ExceptionThrown", { code, data }), error);
+      return refuse(message, { code, data }, error);
     }
-    if (!(error instanceof TrailblazeError) || route.by === "code")
-      return new CallFailure(failedResult(message), error);
+    if (!(error instanceof TrailblazeError) || route.by === "code") return refuse(message, undefined, error);
     const isRefused = error.code === "NotApproved" || error.code === "LockOutdated";
-    const details = { code: isRefused ? error.code : "ServerStartFailed" };
-    return new CallFailure(failedResult(message, "ExceptionThrown", details), error);
+    return refuse(message, { code: isRefused ? error.code : "ServerStartFailed" }, error);
   }
 
   /**
-   * Requests the server of a call, which starts if it does not run; the limits of the call stand still meanwhile, because the start
-   * has its own. Rejects with `TrailblazeError` `ServerStartFailed`, or with `NotApproved` if the lock does not approve what the
+   * The server of a call, which starts if it does not run, and how to request it. The limits of the call stand still meanwhile,
+   * because the start has its own. Rejects with `TrailblazeError` `ServerStartFailed`, or with `NotApproved` if the lock does not approve what the
    * server now lists by this name.
    */
-  async #askServer<Answer extends object>(
+  async #reach(
     call: Call,
     { from, id }: ServerRoute,
     round: InputRound | undefined,
-    ask: (server: Server, how: ServerCallOptions) => Promise<Answer>,
-  ): Promise<Answer> {
+  ): Promise<[Server, ServerCallOptions]> {
     const { target, stop: signal, limits, heard, request } = call;
     const { server: source } = from;
     let server = source.current;
@@ -336,10 +330,10 @@ export class Calls {
     }
     from.refuse(target.kind, id);
     const { sessionId: user, request: ofClient } = request.scope;
-    const apps = declaredApps(ofClient === undefined ? this.#frame.options : ofClient.session.capabilities);
-    const asked = askFor(call, { isWaiting: true });
+    const apps = declaredApps(ofClient.session.capabilities);
+    const ask = askFor(call, { isWaiting: true });
     const { onProgress, onLog } = heard;
-    return ask(server, { signal, round, ask: asked, user, apps, onProgress, onLog });
+    return [server, { signal, round, ask, user, apps, onProgress, onLog }];
   }
 
   /** Calls a tool. Rejects only with the reason of what cancels the call. */
@@ -474,8 +468,7 @@ export class Calls {
     written: Iterable<readonly [string, string | undefined]> = [],
   ): ToolResult {
     const { result, writes } = readToolResult(answer);
-    if (result.variant === "Success") for (const [key, value] of written) memory.write(key, value);
-    for (const [key, value] of writes) memory.write(key, value);
+    if (result.variant === "Success") for (const write of [...written, ...writes]) memory.write(...write);
     return result;
   }
 
@@ -489,18 +482,17 @@ export class Calls {
     const { sessionId, memory } = scope;
     const { device } = state.config;
     const { plan } = route.from;
-    const answer = await this.#askServer<CallToolResult>(call, route, round, (server, how) => {
-      // A remote server gets no address that it could call back.
-      const baseUrl = plan.context && !("url" in plan) ? this.#frame.processes.callback?.baseUrl : undefined;
-      const seen = memory.snapshot(visibleMemory(state.config, plan.pack));
-      const sent = call.target.tool?.legacyContext
-        ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(seen, device) })
-        : args;
-      const ids = { sessionId, invocationId: call.id };
-      const _meta = plan.context ? { trailblaze: createCallMeta(ids, baseUrl, seen, device) } : undefined;
-      return server.call("tools/call", { name: route.id, arguments: sent, _meta }, how);
-    });
-    return this.#readAnswer(answer, scope);
+    const [server, how] = await this.#reach(call, route, round);
+    // A remote server gets no address that it could call back.
+    const baseUrl = plan.context && !("url" in plan) ? this.#frame.processes.callback?.baseUrl : undefined;
+    const seen = memory.snapshot(visibleMemory(state.config, plan.pack));
+    const sent = call.target.tool?.legacyContext
+      ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(seen, device) })
+      : args;
+    const ids = { sessionId, invocationId: call.id };
+    const _meta = plan.context ? { trailblaze: createCallMeta(ids, baseUrl, seen, device) } : undefined;
+    const params = { name: route.id, arguments: sent, _meta };
+    return this.#readAnswer(await server.call("tools/call", params, how), scope);
   }
 
   async #callCode(
@@ -524,10 +516,7 @@ export class Calls {
       args,
       legacyContext: isWithoutSession ? undefined : legacyContext,
       validator: this.#validator,
-      request: {
-        name: tool.entry?.name ?? call.target.name,
-        ...(scope.request ?? { meta: {}, session: { id: sessionId, clientInfo: {}, capabilities: {} } }),
-      },
+      request: { name: tool.entry?.name ?? call.target.name, ...scope.request },
     });
     return this.#readAnswer(answer, scope, callMemory.written);
   }
@@ -634,11 +623,11 @@ export class Calls {
     const { kind, name, route } = target;
     try {
       const answer = await this.#execute<Answer>(target, request, (call, round) =>
-        abortable(call.stop, async () =>
-          route.by === "server"
-            ? this.#askServer<Answer>(call, route, round, (server, how) => ofServer(server, route.id, how))
-            : ofCode(route.code, this.#useCode(call, route.owner, round)),
-        ),
+        abortable(call.stop, async () => {
+          if (route.by === "code") return ofCode(route.code, this.#useCode(call, route.owner, round));
+          const [server, how] = await this.#reach(call, route, round);
+          return ofServer(server, route.id, how);
+        }),
       );
       return request.state.outside(answer, route);
     } catch (error) {
@@ -674,7 +663,7 @@ export class Calls {
         },
         ...more,
       },
-      leaveOut: noteLeftOut(methods[kind], { name }, (fault) =>
+      leaveOut: noteLeftOut(methods[kind] ?? "resources/read", { name }, (fault) =>
         this.#frame.reportOnce(createProblem("ServerResultIncomplete", { ...place, ...fault }, place)),
       ),
     };

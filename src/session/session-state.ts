@@ -37,7 +37,6 @@ import {
   type SessionItem,
   type SessionTool,
   type SessionToolset,
-  type SkillItem,
   type Skipped,
   type SkippedTool,
   type SkipReason,
@@ -96,18 +95,7 @@ function collectEntries({ parts }: ProjectReading): ServerEntry[] {
   });
 }
 
-interface StateParts {
-  reading: ProjectReading;
-  items: readonly SessionItem[];
-  names: { tool: Names<ToolItem>; prompt: Names<ItemOf<"prompt">>; skill: Names<SkillItem> };
-  skipped: readonly Skipped[];
-  toolsets: readonly SessionToolset[];
-  /** Short names of toolsets; `undefined` shows every tool. */
-  shownToolsets: readonly string[] | undefined;
-  problems: readonly Problem[];
-  /** What the only server says to models; `undefined` for a session of several. */
-  instructions: string | undefined;
-}
+type StateParts = Awaited<ReturnType<typeof collectParts>>;
 
 /** What a session offers, taken from the project at one moment: it never changes, and is replaced as a whole. */
 export class SessionState {
@@ -250,11 +238,14 @@ const copy = <Item extends SessionItem>(item: Item): Item => ({ ...item, shown: 
  * A state with the tools of the servers that have started, and of those that start when they are needed. Throws `TrailblazeError`:
  * `NameCollision`, and `ToolsetNotFound` unless a server could still provide the toolset or the state is not the first one.
  */
-export async function createState(
+export const createState = async (...from: Parameters<typeof collectParts>): Promise<SessionState> =>
+  new SessionState(await collectParts(...from));
+
+async function collectParts(
   reading: ProjectReading,
   { cwd, options, resources, rules: { selection } }: SessionFrame,
   isFirst: boolean,
-): Promise<SessionState> {
+) {
   const { config, registry, isPartial } = reading;
   const { nameCollisions } = config;
   const sources = sourcesOf(reading);
@@ -296,8 +287,8 @@ export async function createState(
   let unmatched = isComplete ? findUnmatchedPatterns(reading, reading.found) : [];
   // Only what is declared was read before.
   if (unmatched.length > 0) {
-    const all = await findPacks(inspectionPort, { cwd, policy: config.packs, all: true });
-    unmatched = findUnmatchedPatterns(reading, all);
+    const found = await findPacks(inspectionPort, { cwd, policy: config.packs, all: true });
+    unmatched = findUnmatchedPatterns(reading, found);
   }
   // A server that has failed may have the tool.
   if (isComplete && sources.every(({ offer }) => offer !== undefined))
@@ -306,24 +297,20 @@ export async function createState(
   for (const { shown } of tools)
     shown.toolsets = toolsets.filter((one) => one.tools.includes(shown.name)).map(({ name }) => name);
   const mustExist = isFirst && !isPending;
-  const instructions = sources.flatMap(({ offer }) => offer?.instructions ?? [])[0];
-  return new SessionState({
-    reading,
-    items,
-    names,
-    skipped,
-    toolsets,
-    shownToolsets: findShownToolsets(options.toolsets, toolsets, mustExist),
-    problems: [
-      // First, because a `deny` that matches nothing excludes nothing.
-      ...(await resources.step(locateInConfig(unmatched, config.text))),
-      ...reading.problems,
-      ...problems.filter((problem) => !isOfConfig(problem)),
-      ...(isComplete ? collected.problems : []),
-      ...(await resources.step(locateInConfig(ofConfig, config.text))),
-    ],
-    instructions: selection && (selection.composed?.instructions ?? instructions),
-  });
+  const [said] = sources.flatMap(({ offer }) => offer?.instructions ?? []);
+  const all: readonly Problem[] = [
+    // First, because a `deny` that matches nothing excludes nothing.
+    ...(await resources.step(locateInConfig(unmatched, config.text))),
+    ...reading.problems,
+    ...problems.filter((problem) => !isOfConfig(problem)),
+    ...(isComplete ? collected.problems : []),
+    ...(await resources.step(locateInConfig(ofConfig, config.text))),
+  ];
+  /** Short names of toolsets; `undefined` shows every tool. */
+  const shownToolsets = findShownToolsets(options.toolsets, toolsets, mustExist);
+  /** What the only server says to models; `undefined` for a session of several. */
+  const instructions = selection && (selection.composed?.instructions ?? said);
+  return { reading, items, names, skipped, toolsets, shownToolsets, problems: all, instructions };
 }
 
 /** The short names of the requested toolsets. Throws `TrailblazeError` `ToolsetNotFound`. */
@@ -354,9 +341,7 @@ function explainUnfit(
   ] as const;
   for (const { of, value, supported, reason } of limits) {
     if (supported.length === 0 || (value != null && supported.includes(value))) continue;
-    const missing = of === "platform" ? "Requires a device" : "Requires a driver";
-    const other = of === "platform" ? `on ${value}` : `with driver ${quote(value ?? "", 40)}`;
-    const unmet = value == null ? missing : `Not supported ${other}`;
+    const unmet = value == null ? `Requires a ${of}` : `Not supported with ${of} ${quote(value, 40)}`;
     const names = supported.map((name) => quote(name, 40)).join(", ");
     return { reason, message: `${unmet}; supported ${of}s: ${names}.` };
   }
