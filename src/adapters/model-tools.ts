@@ -93,10 +93,14 @@ function adaptTools(session: AdaptedSession, options: AdapterOptions) {
   return { list, call };
 }
 
-/** What a model gets of a tool; its schema is a copy, because some SDKs change it. */
-function describeForModel({ name, title, description = title, inputSchema }: SessionTool) {
-  return { name, ...(description && { description }), schema: structuredClone(inputSchema) };
+/** What a model gets of a tool but for its arguments. */
+export interface DescribedTool {
+  name: string;
+  description?: string;
 }
+
+const describeForModel = ({ name, title, description = title }: SessionTool): DescribedTool =>
+  description ? { name, description } : { name };
 
 type Part = { text: string } | { data: string; mimeType: string };
 
@@ -186,8 +190,8 @@ function toModelOutput({ output }: { output: ToolResult }) {
 export function aiSdkTools(session: AdaptedSession, options: AdapterOptions = {}): Record<string, AiSdkTool> {
   const { list, call } = adaptTools(session, options);
   const tools = list().map((tool): [string, AiSdkTool] => {
-    const { name, title } = tool;
-    const { description } = describeForModel(tool);
+    const { title } = tool;
+    const { name, description } = describeForModel(tool);
     const adapted: AiSdkTool = {
       ...(description !== undefined && { description }),
       ...(title !== undefined && { title }),
@@ -200,23 +204,12 @@ export function aiSdkTools(session: AdaptedSession, options: AdapterOptions = {}
   return Object.fromEntries(tools);
 }
 
-const pdf = "application/pdf";
+const pdf = "application/pdf" as const;
 const images = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
-type ImageType = (typeof images)[number];
 
 /** What a model gets of a block by an API that takes images and PDFs. */
 const imageOrPdfOf = (block: ContentBlock): Part =>
   partOf(block, (type) => type === pdf || images.some((one) => one === type));
-
-/** A tool of the Responses API. */
-export interface OpenAiTool {
-  type: "function";
-  name: string;
-  description?: string;
-  parameters: Record<string, unknown>;
-  /** A strict schema allows only a subset of JSON Schema. */
-  strict: false;
-}
 
 /** A part of a result in the Responses API. */
 export type OpenAiPart =
@@ -242,10 +235,14 @@ export function openAiTools(session: AdaptedSession, options: AdapterOptions = {
   return {
     /** Those of the moment: read it for each request if they can change. */
     get tools() {
-      return adapted.list().map((tool): OpenAiTool => {
-        const { schema: parameters, ...rest } = describeForModel(tool);
-        return { type: "function", ...rest, parameters, strict: false };
-      });
+      return adapted.list().map((tool) =>
+        Object.assign({ type: "function" as const }, describeForModel(tool), {
+          // Some SDKs change it.
+          parameters: structuredClone(tool.inputSchema),
+          /** A strict schema allows only a subset of JSON Schema. */
+          strict: false as const,
+        }),
+      );
     },
     /**
      * Runs an item of the type `function_call` and resolves with the item to send back, also if the call fails. Rejects with the
@@ -263,36 +260,28 @@ export function openAiTools(session: AdaptedSession, options: AdapterOptions = {
   };
 }
 
-/** A tool of Anthropic's Messages API. */
-export interface AnthropicTool {
-  name: string;
-  description?: string;
-  input_schema: { type: "object" } & Record<string, unknown>;
+function toAnthropicPart(block: ContentBlock) {
+  const part = imageOrPdfOf(block);
+  if ("text" in part) return { type: "text" as const, ...part };
+  const { data, mimeType } = part;
+  if (mimeType === pdf)
+    return { type: "document" as const, source: { type: "base64" as const, media_type: pdf, data } };
+  const source = { type: "base64" as const, media_type: mimeType as (typeof images)[number], data };
+  return { type: "image" as const, source };
 }
-
-/** A part of a result in the Messages API. */
-export type AnthropicPart =
-  | { type: "text"; text: string }
-  | { type: "image"; source: { type: "base64"; media_type: ImageType; data: string } }
-  | { type: "document"; source: { type: "base64"; media_type: "application/pdf"; data: string } };
 
 /** The block that answers a `tool_use`. */
 export interface AnthropicToolResult {
   type: "tool_result";
   tool_use_id: string;
-  content: AnthropicPart[];
+  content: ReturnType<typeof toAnthropicPart>[];
   /** Set unless the call succeeded. */
   is_error?: true;
 }
 
-function toAnthropicPart(block: ContentBlock): AnthropicPart {
-  const part = imageOrPdfOf(block);
-  if ("text" in part) return { type: "text", ...part };
-  const { data, mimeType } = part;
-  return mimeType === pdf
-    ? { type: "document", source: { type: "base64", media_type: pdf, data } }
-    : { type: "image", source: { type: "base64", media_type: mimeType as ImageType, data } };
-}
+/** The API refuses texts without words. */
+const isFilled = (part: ReturnType<typeof toAnthropicPart>) =>
+  part.type !== "text" || part.text.trim() !== "";
 
 /**
  * The tools of a session for Anthropic's Messages API. Throws `TrailblazeError`: `ToolNotFound` and `ToolsetNotFound` for
@@ -300,15 +289,13 @@ function toAnthropicPart(block: ContentBlock): AnthropicPart {
  */
 export function anthropicTools(session: AdaptedSession, options: AdapterOptions = {}) {
   const adapted = adaptTools(session, options);
-  // The API refuses texts without words.
-  const isFilled = (part: AnthropicPart) => part.type !== "text" || part.text.trim() !== "";
   return {
     /** Those of the moment: read it for each request if they can change. */
     get tools() {
-      return adapted.list().map((tool): AnthropicTool => {
-        const { schema, ...rest } = describeForModel(tool);
-        return { ...rest, input_schema: schema };
-      });
+      return adapted.list().map((tool) =>
+        // Some SDKs change the schema.
+        Object.assign(describeForModel(tool), { input_schema: structuredClone(tool.inputSchema) }),
+      );
     },
     /**
      * Runs a block of the type `tool_use` and resolves with the block to send back, also if the call fails. Rejects with the reason
