@@ -1,5 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 import { carryIntegers, findInteger } from "../data/exact-integers.ts";
+import { attempt } from "../files/file-errors.ts";
 
 const redacted = "[redacted]";
 
@@ -10,32 +11,23 @@ const shortestPart = 4;
 /** Deeper data is replaced as a whole. */
 const deepest = 1000;
 
-/** Secrets, or a function that returns the current ones. It is called for each string, so it must be fast. */
-type SecretSource = readonly string[] | (() => readonly string[]);
-
 /** The forms in which a program may print a secret: as it is, in JSON, in a URL. */
-function formsOf(secret: string): string[] {
-  const forms = [secret, JSON.stringify(secret).slice(1, -1)];
-  try {
-    forms.push(encodeURIComponent(secret));
-  } catch {
-    // A lone surrogate has no URL form.
-  }
-  return forms;
-}
+const formsOf = (secret: string): string[] => [
+  secret,
+  JSON.stringify(secret).slice(1, -1),
+  // A lone surrogate has no URL form.
+  attempt(() => encodeURIComponent(secret)) ?? secret,
+];
 
-interface Wanted {
-  /** Longest first, so that the longest of several at one position is replaced. */
-  forms: readonly string[];
-  /** Secrets that are redacted only as whole strings. */
-  whole: ReadonlySet<string>;
-}
-
-function prepare(secrets: readonly string[]): Wanted {
+function prepare(secrets: readonly string[]) {
   const parts = secrets.filter((secret) => secret.length >= shortestPart);
-  const forms = [...new Set(parts.flatMap(formsOf))].sort((a, b) => b.length - a.length);
-  const whole = new Set(secrets.filter((secret) => secret !== "" && secret.length < shortestPart));
-  return { forms, whole };
+  return {
+    secrets,
+    /** Longest first, so that the longest of several at one position is replaced. */
+    forms: [...new Set(parts.flatMap(formsOf))].sort((a, b) => b.length - a.length),
+    /** Secrets that are redacted only as whole strings. */
+    whole: new Set(secrets.filter((secret) => secret !== "" && secret.length < shortestPart)),
+  };
 }
 
 /** Not with a regular expression: secrets may exceed its maximum length. */
@@ -57,23 +49,18 @@ function findEnd(text: string, forms: readonly string[]): number {
   return end;
 }
 
-function isSame(one: readonly string[], other: readonly string[]): boolean {
-  return one === other || (one.length === other.length && one.every((text, index) => text === other[index]));
-}
-
 /**
  * Replaces secrets by `[redacted]`, the longest first, also in the forms of JSON and URLs. Ignores empty secrets.
- * Secrets of fewer than 4 characters are replaced only as whole strings, so never in a stream.
+ * Secrets of fewer than 4 characters are replaced only as whole strings, so never in a stream. `source`: secrets, or a function
+ * that returns the current ones. It is called for each string, so it must be fast.
  */
-export function createRedactor(source: SecretSource) {
-  let known: readonly string[] = [];
-  let wanted = prepare(known);
-  const look = (): Wanted => {
+export function createRedactor(source: readonly string[] | (() => readonly string[])) {
+  let wanted = prepare([]);
+  const look = () => {
     const secrets = typeof source === "function" ? source() : source;
-    if (!isSame(known, secrets)) {
-      known = [...secrets];
-      wanted = prepare(known);
-    }
+    const { length } = wanted.secrets;
+    const isSame = secrets.length === length && secrets.every((text, at) => text === wanted.secrets[at]);
+    if (!isSame) wanted = prepare([...secrets]);
     return wanted;
   };
 
@@ -85,14 +72,14 @@ export function createRedactor(source: SecretSource) {
   const copy = (value: unknown, depth: number): unknown => {
     if (typeof value === "string") return redact(value);
     if (typeof value === "number" || typeof value === "boolean") {
-      return known.includes(String(value)) ? redacted : value;
+      return wanted.secrets.includes(String(value)) ? redacted : value;
     }
     if (typeof value !== "object" || value === null) return value;
     if (depth > deepest) return redacted;
     const isList = Array.isArray(value);
     const entries = Object.entries(value).map(([key, entry]) => {
       const integer = findInteger(value, key);
-      const isSecret = integer !== undefined && known.includes(integer);
+      const isSecret = integer !== undefined && wanted.secrets.includes(integer);
       return [isList ? key : redact(key), isSecret ? redacted : copy(entry, depth + 1)] as const;
     });
     return carryIntegers(value, isList ? entries.map(([, one]) => one) : Object.fromEntries(entries));
