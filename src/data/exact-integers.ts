@@ -72,13 +72,6 @@ function remember(holder: object, key: string, literal: string): void {
   else literals.set(key, literal);
 }
 
-/** Remembers how a number was written that was put into its holder; nothing if that is not an integer beyond the safe ones. */
-export function rememberInteger(holder: object, key: string, literal: string): void {
-  if (!/^-?\d+$/.test(literal) || !isUnsafe(literal)) return;
-  getMarks();
-  remember(holder, key, literal);
-}
-
 /** The literal of a number, as long as its holder still has the number. */
 export function findInteger(holder: object, key: string): string | undefined {
   const literal = marks && remembered.get(holder)?.get(key);

@@ -1,5 +1,5 @@
 import { buffer } from "node:stream/consumers";
-import { carryIntegers, parseExactly, rememberInteger } from "../../data/exact-integers.ts";
+import { parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
 import { DataSyntaxError, isRecord, parseJson } from "../../data/parse-json.ts";
 import { failure, quote } from "../../problems/index.ts";
 
@@ -28,14 +28,14 @@ function acceptsString(schema: unknown, word: string, depth = 20): boolean {
   );
 }
 
-/** The value of a word: a string if the schema of its property accepts one, otherwise JSON if the word is valid JSON. */
-function readValue(word: string, schema: unknown): unknown {
-  if (acceptsString(schema, word)) return word;
+/** The JSON of a word: of a string if the schema of its property accepts one, otherwise the word itself if it is valid JSON. */
+function toJson(word: string, schema: unknown): string {
   try {
-    return parseJson(Buffer.from(word), parseExactly).value;
+    if (!acceptsString(schema, word)) return parseJson(Buffer.from(word)).text;
   } catch {
-    return word;
+    // It is a string after all.
   }
+  return JSON.stringify(word);
 }
 
 /** Reads stdin to its end, asynchronously so that Ctrl-C can interrupt it. */
@@ -59,12 +59,12 @@ export async function readArguments(args: string | undefined, words: readonly st
   const text = args === "-" ? await readStdin() : Buffer.from(args ?? "{}");
   const base = parseArguments(text, args === "-" ? "The input on stdin" : `--args ${quote(args ?? "")}`);
   return ({ properties }: Readonly<Record<string, unknown>>): Record<string, unknown> => {
-    const values = pairs.map(([key, word]) => {
+    const members = pairs.map(([key, word]) => {
       const schema = isRecord(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
-      return [key, readValue(word, schema)] as const;
+      return `${JSON.stringify(key)}:${toJson(word, schema)}`;
     });
-    const read = carryIntegers(base, Object.fromEntries([...Object.entries(base), ...values]));
-    for (const [key, word] of pairs) rememberInteger(read, key, word.trim());
-    return read;
+    // Of members with one key, the last counts.
+    const json = [stringifyExactly(base).slice(1, -1), ...members].filter((one) => one !== "").join();
+    return parseExactly(`{${json}}`) as Record<string, unknown>;
   };
 }
