@@ -49,10 +49,13 @@ const base64 = is("base64", (value) => {
 
 const join = (path: string, key: string) => (path === "" ? key : `${path}.${key}`);
 
-function object(required: Checks, optional: Checks = {}): Check {
+/** `isEntry`: of a list, of which a lock records every key. Others do not leave: a server may change them after an approval. */
+function object(required: Checks, optional: Checks = {}, isEntry = false): Check {
   const [needed, others] = [Object.entries(required), Object.entries(optional)];
   return (value, path, leaveOut) => {
-    if (!isRecord(value)) return value === null ? "is null" : "is not an object";
+    if (!isRecord(value)) return record(value, path, leaveOut);
+    for (const key of isEntry ? Object.keys(value) : [])
+      if (!Object.hasOwn(required, key) && !Object.hasOwn(optional, key)) delete value[key];
     for (const [key, check] of needed) {
       if (!Object.hasOwn(value, key)) return `has no \`${key}\``;
       const fault = check(value[key], join(path, key), leaveOut);
@@ -69,16 +72,7 @@ function object(required: Checks, optional: Checks = {}): Check {
   };
 }
 
-/** An entry of a list, of which a lock records every key. Others do not leave: a server may change them after an approval. */
-function entry(required: Checks, optional: Checks): Check {
-  const check = object(required, optional);
-  return (value, path, leaveOut) => {
-    for (const key of isRecord(value) ? Object.keys(value) : [])
-      if (!Object.hasOwn(required, key) && !Object.hasOwn(optional, key))
-        delete (value as Record<string, unknown>)[key];
-    return check(value, path, leaveOut);
-  };
-}
+const entry = (required: Checks, optional: Checks) => object(required, optional, true);
 
 /** Elements that cannot be used are left out alone. */
 const list =
@@ -214,13 +208,11 @@ export function createEntryMeta(own: unknown, qualifiedName: string | null, more
   return Object.keys(meta).length > 0 ? meta : undefined;
 }
 
-const contents: Check = (value, path, leaveOut) => {
-  const isText = isRecord(value) && typeof value.text === "string";
-  return object(isText ? { uri: text, text } : { uri: text, blob: base64 }, {
-    mimeType: text,
-    _meta: record,
-  })(value, path, leaveOut);
-};
+const ofContents: Checks = { mimeType: text, _meta: record };
+const texts = object({ uri: text, text }, ofContents);
+const blobs = object({ uri: text, blob: base64 }, ofContents);
+const contents: Check = (value, path, leaveOut) =>
+  (isRecord(value) && typeof value.text === "string" ? texts : blobs)(value, path, leaveOut);
 
 const ofBlock: Checks = { annotations, _meta: record };
 const media = object({ data: base64, mimeType: text }, ofBlock);
