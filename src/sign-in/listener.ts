@@ -8,14 +8,8 @@ import { failure } from "../problems/index.ts";
 import { isLocal, signInFailure } from "./issuer.ts";
 import type { SignInServer } from "./stored.ts";
 
-export interface Redirect {
-  redirectUrl: string;
-  answer(): Promise<URLSearchParams>;
-  close(): void;
-}
-
 /** Listens on this machine alone at a redirect URL, of which port 0 becomes a free one. The answer is the first that has the state. */
-async function listenAt(url: string, state: string): Promise<Redirect> {
+async function listenAt(url: string, state: string) {
   const redirect = new URL(url);
   const isFree = redirect.port === "0";
   const server = createServer();
@@ -60,7 +54,7 @@ export async function openRedirect(
   before: string | undefined,
   state: string,
   readPasted: (() => Promise<string | undefined>) | undefined,
-): Promise<Redirect> {
+) {
   const toUrl = (port: number, host = "127.0.0.1") => `http://${host}:${port}/callback`;
   const fixed = redirectUrl ?? (callbackPort === undefined ? undefined : toUrl(callbackPort, "localhost"));
   if (readPasted !== undefined) {

@@ -8,7 +8,7 @@ import { findProgramHere } from "../processes/server-process.ts";
 import { abortable, timerMs } from "../runtime/abort-listeners.ts";
 import { createRedactor } from "../runtime/redact.ts";
 import { createIssuerFetch, findIssuer, signInFailure } from "./issuer.ts";
-import { openRedirect, type Redirect } from "./listener.ts";
+import { openRedirect } from "./listener.ts";
 import { useStoredTokens } from "./renew.ts";
 import { readSignIn, type SignInServer, type StoredSignIn, toTokens, withSignInLock } from "./stored.ts";
 
@@ -56,7 +56,7 @@ export async function login(server: SignInServer, options: LoginOptions): Promis
   /** What fails where an error does not say it. */
   let step: SignInFault = "endpoint";
   const secrets = [oauth.clientSecret ?? ""];
-  let redirect: Redirect | undefined;
+  let redirect: Awaited<ReturnType<typeof openRedirect>> | undefined;
   try {
     const stored = readSignIn(server);
     const fetchFn = createIssuerFetch(label, signal);

@@ -4,15 +4,10 @@ import { DataSyntaxError, isRecord } from "../../data/parse-json.ts";
 import { createYamlLocator, parseYaml } from "../../data/parse-yaml.ts";
 import { failure, type ProblemPlace, quote, TrailblazeError } from "../../problems/index.ts";
 
-export interface TrailStep {
-  tool: string;
-  arguments: Record<string, unknown>;
-}
-
 const hint = "Write the trail as a YAML array of calls: `- tool_name: { argument: value }`.";
 
 /** Throws `InvalidArguments`, with line and column if a step or the YAML is wrong. */
-export function readTrail(file: string): TrailStep[] {
+export function readTrail(file: string) {
   try {
     return parseTrail(readFileSync(file), file);
   } catch (error) {
@@ -22,7 +17,7 @@ export function readTrail(file: string): TrailStep[] {
   }
 }
 
-function parseTrail(bytes: Uint8Array, file: string): TrailStep[] {
+function parseTrail(bytes: Uint8Array, file: string) {
   const invalid = (reason: string, place: ProblemPlace = {}) =>
     failure("InvalidArguments", { reason, hint }, { file, ...place });
   let data: ReturnType<typeof parseYaml>;
