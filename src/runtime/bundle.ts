@@ -110,10 +110,7 @@ function evaluate<Value>(key: "inputs" | "result", run: () => Value): Value {
 }
 
 /** The arguments of an entry's handler. Throws an error for the caller if there are none. */
-export function fillInputs(
-  { templates: { inputs } }: Pick<BundleEntry, "templates">,
-  request: BundleRequest,
-): Record<string, unknown> {
+export function fillInputs({ inputs }: EntryTemplates, request: BundleRequest): Record<string, unknown> {
   return evaluate("inputs", () => {
     const value = inputs === undefined ? request.arguments : inputs({ request });
     if (!isRecord(value)) throw new Error("the value must be an object");
@@ -124,7 +121,7 @@ export function fillInputs(
 
 /** The result for what the handler of an entry returned. Throws an error for the caller if there is none. */
 export function fillResult(
-  { templates: { result: template } }: Pick<BundleEntry, "templates">,
+  { result: template }: EntryTemplates,
   returned: Returned,
   { name, arguments: args }: BundleRequest,
   leaveOut?: LeaveOut,
@@ -142,11 +139,7 @@ export function fillResult(
  * The `EntryError` for what the handler of an entry has thrown; any other error as it is. The first entry of `catches` that matches
  * answers; those with neither code nor condition are tried last, and only they match an error without a code.
  */
-export function answerError(
-  { templates: { catches } }: Pick<BundleEntry, "templates">,
-  error: unknown,
-  request: BundleRequest,
-): unknown {
+export function answerError({ catches }: EntryTemplates, error: unknown, request: BundleRequest): unknown {
   if (!(error instanceof HandlerError)) return error;
   const { code, message, data } = error.thrown;
   // All three keys are always present.
@@ -201,7 +194,7 @@ export async function invokeTool(
   const entryRequest = { ...request, arguments: args };
   if (entry !== undefined) {
     // The inputs for a tool must match that tool's schema.
-    input = fillInputs(entry, entryRequest);
+    input = fillInputs(entry.templates, entryRequest);
     const unfit = validator.check(tool.inputSchema, input);
     if (unfit !== undefined)
       throw new Error(`The entry's \`inputs\` do not match the tool's inputSchema: ${unfit.message}`);
@@ -218,10 +211,10 @@ export async function invokeTool(
     const result =
       entry === undefined
         ? convertReturned(returned, use.leaveOut)
-        : fillResult(entry, returned, entryRequest, use.leaveOut);
+        : fillResult(entry.templates, returned, entryRequest, use.leaveOut);
     return checkStructuredContent(result, outputSchema, validator);
   } catch (error) {
-    throw entry === undefined ? error : answerError(entry, error, entryRequest);
+    throw entry === undefined ? error : answerError(entry.templates, error, entryRequest);
   }
 }
 

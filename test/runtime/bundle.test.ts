@@ -17,9 +17,8 @@ const request: BundleRequest = {
   session: { id: "s-1", clientInfo: { name: "client", version: "1" }, capabilities: { roots: {} } },
 };
 
-const compileEntry = (fields: Record<string, unknown>) => ({
-  templates: compileEntryTemplates(fields, [], (fault) => expect.fail(JSON.stringify(fault))),
-});
+const compileEntry = (fields: Record<string, unknown>) =>
+  compileEntryTemplates(fields, [], (fault) => expect.fail(JSON.stringify(fault)));
 
 /** The answer to what the handler of an entry throws. */
 const answerTo = (entry: ReturnType<typeof compileEntry>, thrown: unknown) =>

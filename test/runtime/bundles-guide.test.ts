@@ -49,9 +49,9 @@ test.each(calls)("the guide's tool $name answers as shown", async ({ name, args,
   if (entry === undefined) throw new Error(`no ${name}`);
   const place = inModule(String(entry.handler));
   const request = { name, arguments: args, meta: {}, session };
-  const ended = await runner.invoke(place, fillInputs(entry, request), createContext()).then(
-    (returned) => ({ result: fillResult(entry, returned, request) }),
-    (error) => ({ error: (answerError(entry, error, request) as EntryError).answer }),
+  const ended = await runner.invoke(place, fillInputs(entry.templates, request), createContext()).then(
+    (returned) => ({ result: fillResult(entry.templates, returned, request) }),
+    (error) => ({ error: (answerError(entry.templates, error, request) as EntryError).answer }),
   );
   expect(ended).toEqual(outcome);
 });
