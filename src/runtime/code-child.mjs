@@ -49,8 +49,8 @@ async function call({ id, place, args, legacyContext, data, memory, watches }) {
   return outcome;
 }
 
-/** What is answered with its outcome. */
-const jobs = {
+/** What the host asks. */
+const handlers = {
   call,
   initialize: ({ place, options }) => runInitialize(() => find(place), options, tried),
   load: ({ place }) =>
@@ -58,23 +58,19 @@ const jobs = {
       await find(place);
       return () => {};
     }),
+  answer({ id, number, value, fault, memory }) {
+    const call = calls.get(id);
+    const waiting = call?.answers.get(number);
+    if (waiting === undefined) return;
+    call.answers.delete(number);
+    if (memory !== undefined) call.memory = new Map(Object.entries(memory));
+    if (fault === undefined) waiting.resolve(value);
+    else waiting.reject(new Error(fault));
+  },
+  abort({ id, reason }) {
+    calls.get(id)?.controller.abort(new DOMException(reason, "AbortError"));
+  },
 };
-
-function answer({ id, number, value, fault, memory }) {
-  const call = calls.get(id);
-  const waiting = call?.answers.get(number);
-  if (waiting === undefined) return;
-  call.answers.delete(number);
-  if (memory !== undefined) call.memory = new Map(Object.entries(memory));
-  if (fault === undefined) waiting.resolve(value);
-  else waiting.reject(new Error(fault));
-}
-
-function abort({ id, reason }) {
-  calls.get(id)?.controller.abort(new DOMException(reason, "AbortError"));
-}
-
-const actions = { answer, abort };
 
 // Only the pack's code runs here, so every late error is its own.
 const reportLate = (thrown) => send({ kind: "late", message: describeThrown(thrown).message });
@@ -83,9 +79,8 @@ process.on("unhandledRejection", reportLate);
 
 process.on("message", async (message) => {
   const { kind, id } = message;
-  const job = jobs[kind];
-  if (job === undefined) actions[kind](message);
-  else send({ kind: "done", id, outcome: await job(message) });
+  const outcome = await handlers[kind](message);
+  if (outcome !== undefined) send({ kind: "done", id, outcome });
 });
 // The host has exited, or closes the session.
 process.on("disconnect", () => exit(0));

@@ -1,6 +1,7 @@
 // Loads and runs packs' handlers, and reads what they return or throw. Plain JavaScript, because both the host and the child
 // process of `isolation: process` (code-child.mjs) use it, so that a tool answers the same in either. This is the host's only
 // `import()` of a pack's code.
+import { once } from "node:events";
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -143,12 +144,9 @@ export function describeThrown(thrown) {
   if (typeof thrown !== "object" || thrown === null) {
     return { message: `The handler threw ${thrown === null ? "null" : `a value of type ${typeof thrown}`}.` };
   }
-  const message = read(thrown, "message");
-  const name = read(thrown, "name");
-  const isTold = typeof message === "string" && message !== "";
-  const described = {
-    message: isTold ? message : typeof name === "string" && name !== "" ? name : "The handler failed.",
-  };
+  const isSaid = (text) => typeof text === "string" && text !== "";
+  const texts = [read(thrown, "message"), read(thrown, "name")];
+  const described = { message: texts.find(isSaid) ?? "The handler failed." };
   const code = read(thrown, "code");
   if (typeof code === "string" || (typeof code === "number" && Number.isFinite(code))) described.code = code;
   const data = read(thrown, "data");
@@ -261,7 +259,7 @@ export async function runCode(find, args, context, stop) {
     const run = typeof found === "function" ? found : await found;
     stop?.throwIfAborted();
     const returned = describeReturned(await run(args, context));
-    if (context?.changed !== undefined) await untilAborted(context.signal);
+    if (context?.changed !== undefined && !context.signal.aborted) await once(context.signal, "abort");
     return { returned };
   } catch (thrown) {
     return { thrown: describeThrown(thrown) };
@@ -287,10 +285,4 @@ export const runInitialize = (find, options, tried) =>
       running.catch(() => initialized.delete(run));
     }
     return () => tried.get(run);
-  });
-
-const untilAborted = (signal) =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", resolve, { once: true });
   });
