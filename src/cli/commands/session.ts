@@ -38,19 +38,8 @@ export const tools = defineCommand({
     if (input.options.served) for (const tool of tools) tool.name = makeServedName(tool.name);
     const shown = session.toolsForLlm();
     const wanted = input.options.toolset === undefined ? tools : shown;
-    const described = wanted.map(({ name, qualifiedName, source, description = null, ...tool }) => {
-      const { inputSchema, isForLlm, isRecordable, toolsets, _meta } = tool;
-      return {
-        name,
-        qualifiedName,
-        source,
-        description,
-        inputSchema,
-        isForLlm,
-        isRecordable,
-        toolsets,
-        _meta,
-      };
+    const described = wanted.map(({ name, qualifiedName, source, description = null, ...rest }) => {
+      return { name, qualifiedName, source, description, ...rest };
     });
     return {
       json: { sessionId: id, tools: described, toolsets, servers, skipped, problems },
@@ -213,28 +202,25 @@ export const run = defineCommand({
     const lines: string[] = [];
     let stopped = false;
     let interruption: TrailblazeError | undefined;
-    for (const { tool, arguments: args } of trail) {
-      const startTime = performance.now();
-      const result = await session.callTool(tool, args, { signal }).catch((error: unknown) => {
-        if (!signal.aborted || !(error instanceof TrailblazeError)) throw error;
-        return error;
-      });
-      // The answer contains the steps that have run.
-      if (result instanceof TrailblazeError) {
-        interruption = result;
-        break;
+    try {
+      for (const { tool, arguments: args } of trail) {
+        const startTime = performance.now();
+        const { variant, message } = await session.callTool(tool, args, { signal });
+        const elapsedMs = Math.round(performance.now() - startTime);
+        steps.push({ tool, variant, message, elapsedMs });
+        const isDone = variant === "Success";
+        const why = isDone ? "" : `\n     ${variant}: ${printableLines(shortenForPeople(message))}`;
+        const line = `${isDone ? "ok  " : "FAIL"} ${printable(tool)} (${elapsedMs} ms)${why}`;
+        lines.push(line);
+        if (output.stderrIsTerminal()) output.note(line);
+        // No step can succeed after a FatalError, even with --keep-going.
+        stopped = variant === "FatalError" || (!isDone && !options["keep-going"]);
+        if (stopped) break;
       }
-      const { variant, message } = result;
-      const elapsedMs = Math.round(performance.now() - startTime);
-      steps.push({ tool, variant, message, elapsedMs });
-      const isDone = variant === "Success";
-      const why = isDone ? "" : `\n     ${variant}: ${printableLines(shortenForPeople(message))}`;
-      const line = `${isDone ? "ok  " : "FAIL"} ${printable(tool)} (${elapsedMs} ms)${why}`;
-      lines.push(line);
-      if (output.stderrIsTerminal()) output.note(line);
-      // No step can succeed after a FatalError, even with --keep-going.
-      stopped = variant === "FatalError" || (!isDone && !options["keep-going"]);
-      if (stopped) break;
+    } catch (error) {
+      if (!signal.aborted || !(error instanceof TrailblazeError)) throw error;
+      // The answer contains the steps that have run.
+      interruption = error;
     }
     const done = steps.filter(({ variant }) => variant === "Success").length;
     const rest = trail.length - steps.length;
