@@ -2,6 +2,7 @@ import { isRecord, parseJson } from "../data/parse-json.ts";
 import type { SourceText, UnlocatedProblem } from "../data/source-text.ts";
 import type { Declaration } from "../extension-schema/parse-extension.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
+import { attempt } from "../files/file-errors.ts";
 import { createProblem } from "../problems/index.ts";
 import { findSkills } from "../skills/find-skills.ts";
 import { instructionsFile, ownFolder } from "../skills/skill-folders.ts";
@@ -49,15 +50,9 @@ function readApproved(port: DiscoveryPort, { project, root }: Workspace): Readon
   for (const folder of ancestorsOf(project.directory)) {
     const bytes = port.readProjectFile(folder, "trailblaze.lock");
     if (bytes === undefined && folder !== root) continue;
-    try {
-      const { value } = parseJson(Buffer.from(bytes ?? []).toString());
-      const packs = isRecord(value) && isRecord(value.packs) ? Object.entries(value.packs) : [];
-      return new Set(
-        packs.flatMap(([name, entry]) => (isRecord(entry) && isRecord(entry.skills) ? name : [])),
-      );
-    } catch {
-      break;
-    }
+    const lock = attempt(() => parseJson(Buffer.from(bytes ?? []).toString()).value);
+    const packs = isRecord(lock) && isRecord(lock.packs) ? Object.entries(lock.packs) : [];
+    return new Set(packs.flatMap(([name, entry]) => (isRecord(entry) && isRecord(entry.skills) ? name : [])));
   }
   return new Set();
 }
