@@ -6,7 +6,7 @@ import { writePointer } from "../extension-schema/pointer.ts";
 import { listOf, printable, quote } from "../problems/text.ts";
 import { keywords, type SchemaFault } from "./meta-schema.ts";
 import { compilePattern, findPattern } from "./patterns/linear-pattern.ts";
-import { type Draft, readSchema, type Schema, type SchemaReading } from "./read-schema.ts";
+import { readSchema, type Schema, type SchemaReading } from "./read-schema.ts";
 import { levels, mostWork } from "./schema-work.ts";
 
 export interface Rejection {
@@ -111,18 +111,6 @@ const options: Options = {
   useDefaults: true,
 };
 
-/** Compiles what ajv gets. Faults of schemas are found before. `isThorough`: finds all violations, not the first. */
-function compileForAjv(schema: object, draft: Draft, isCall: boolean, isThorough: boolean): ValidateFunction {
-  const engine = (pattern: string) => createSchemaPattern(pattern, isCall);
-  const regExp = Object.assign(engine, { code: "createSchemaPattern" });
-  // Optimizing takes longer than it saves.
-  const all = { ...options, allErrors: isThorough, code: { optimize: false, regExp } };
-  return new (draft === "draft07" ? Ajv : Ajv2020)(all)
-    .removeKeyword("uniqueItems")
-    .addKeyword(uniqueItems)
-    .compile(schema);
-}
-
 /** Keywords that say nothing about values, or that references stand for. */
 const leftOut = new Set(
   "$schema $id $anchor $dynamicAnchor $recursiveAnchor $vocabulary $ref $dynamicRef $recursiveRef $defs definitions".split(
@@ -167,12 +155,8 @@ function writeForAjv(schema: Schema, { draft = "draft2020", schemas, references 
     const kept = Object.entries(value).filter(([key]) => !isSchema || isKept(key));
     // First what can reject an alternative before values inside it are looked at.
     kept.sort(([, one], [, other]) => Number(isTag(other)) - Number(isTag(one)));
-    const isPlain = (key: string) => isSchema && !keywords[draft].get(key)?.holds.length;
     const copied: Record<string, unknown> = Object.fromEntries(
-      kept.map(([key, inner]) => [
-        key,
-        isPlain(key) ? inner : copy(inner, isTried || (isSchema && trying.has(key))),
-      ]),
+      kept.map(([key, inner]) => [key, copy(inner, isTried || (isSchema && trying.has(key)))]),
     );
     const targets = (references.get(value) ?? []).map(({ target }) => refer(target, isTried));
     if (isSchema && isMarked) copied.$ref = "#/definitions/0";
@@ -200,7 +184,18 @@ function depthOf(value: unknown): number {
 function createJudge(schema: Schema, reading: SchemaReading, isCall: boolean) {
   const { draft = "draft2020" } = reading;
   const written = writeForAjv(schema, reading);
-  const compile = (isThorough: boolean) => compileForAjv(written, draft, isCall, isThorough);
+  const engine = (pattern: string) => createSchemaPattern(pattern, isCall);
+  const regExp = Object.assign(engine, { code: "createSchemaPattern" });
+  // Optimizing takes longer than it saves. `isThorough`: finds all violations, not the first.
+  const compile = (isThorough: boolean): ValidateFunction =>
+    new (draft === "draft07" ? Ajv : Ajv2020)({
+      ...options,
+      allErrors: isThorough,
+      code: { optimize: false, regExp },
+    })
+      .removeKeyword("uniqueItems")
+      .addKeyword(uniqueItems)
+      .compile(written);
   // A function that ends at the first violation is nested as deeply as there are schemas. Most values are valid, so the other is rarely needed.
   let thorough = reading.schemas.length > mostNested ? compile(true) : undefined;
   const validate = thorough ?? compile(false);
