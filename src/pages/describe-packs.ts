@@ -55,7 +55,7 @@ export async function describePacks(
     if (!pack.pack.shadowed) library.add(inspected);
   }
 
-  const described: DescribedPack[] = [];
+  const described: Omit<DescribedPack, "ofReferences">[] = [];
   for (const inspected of found.packs.flatMap((pack) => loaded.get(pack) ?? [])) {
     const { name, shadowed } = inspected.pack;
     const items: DescribedPack["items"] = [];
@@ -68,13 +68,13 @@ export async function describePacks(
         page: createItemPage({ ...item.declaration, ...item.skill, ...item, contents }),
       });
     }
-    described.push({ ...inspected, items, ofReferences: [] });
+    described.push({ ...inspected, items });
   }
-  for (const { pack, ofReferences } of described) {
+  return described.map(({ pack, ...others }) => {
     const isOwn = (problem: Problem) => !pack.shadowed && problem.pack === pack.name;
-    ofReferences.push(...library.problems.filter((problem) => only !== undefined || isOwn(problem)));
-  }
-  return described;
+    const ofReferences = library.problems.filter((problem) => only !== undefined || isOwn(problem));
+    return { pack, ...others, ofReferences };
+  });
 }
 
 /**
