@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { lazy } from "../data/memoize.ts";
 import { DataSyntaxError, isRecord, parseJson } from "../data/parse-json.ts";
 import { attempt } from "../files/file-errors.ts";
 import { isBelow } from "../files/inspection-port.ts";
@@ -52,14 +53,11 @@ const systemPath = "/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin";
 
 /** Runs a command without a network, and ends it together with this process. */
 const withoutNetwork = ["unshare", "-rn", "setpriv", "--pdeathsig", "KILL"];
-let canIsolate: boolean | undefined;
 
-function isolatesNetwork(): boolean {
+const isolatesNetwork = lazy(() => {
   const [command = "", ...args] = [...withoutNetwork, "true"];
-  canIsolate ??=
-    process.platform === "linux" && spawnSync(command, args, { env: { PATH: systemPath } }).status === 0;
-  return canIsolate;
-}
+  return process.platform === "linux" && spawnSync(command, args, { env: { PATH: systemPath } }).status === 0;
+});
 
 /** This Node's name of the option for the permission model; `undefined` if it has none. */
 const permissionOption = ["--permission", "--experimental-permission"].find((option) =>

@@ -222,8 +222,7 @@ const prompt = () =>
 const uri = name.check(
   rule((written) => {
     const words = explainInvalidUri(written);
-    if (words === undefined) return undefined;
-    return { words, hint: /[{}]/.test(written) ? "Did you mean `uriTemplate`?" : undefined };
+    return words && { words, hint: /[{}]/.test(written) ? "Did you mean `uriTemplate`?" : undefined };
   }),
 );
 

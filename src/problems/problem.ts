@@ -64,15 +64,14 @@ export function createProblem<Code extends ProblemCode>(
   const args = withFile(written);
   const { severity, message, hint } = wordsFor(catalog[code], args);
   // The catalog does not escape every argument, and callers may log problems without escaping.
-  const problem: ProblemBase & { code: Code; args: ProblemArguments[Code] } = {
+  return withoutUndefined({
     code,
     severity,
     message: printableLines(message),
-    ...(hint === undefined ? {} : { hint: printableLines(hint) }),
-    ...withoutUndefined(withFile(place)),
-    args: boundArguments(args) as ProblemArguments[Code],
-  };
-  return problem as Problem;
+    hint: hint && printableLines(hint),
+    ...withFile(place),
+    args: boundArguments(args),
+  }) as Problem;
 }
 
 /** True if any problem is an error, so that a command exits with code 1. */
