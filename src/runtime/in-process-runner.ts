@@ -8,11 +8,7 @@ import { type CodePlace, type CodeRunner, readOutcome } from "./tool-code.ts";
  */
 export function createInProcessRunner(root: string): CodeRunner {
   const tried = new WeakMap<PackFunction, Promise<void>>();
-  let isClosed = false;
-  const find = (place: CodePlace) => {
-    if (isClosed) throw new Error("The session is closed.");
-    return findFunction(root, place);
-  };
+  const find = (place: CodePlace) => findFunction(root, place);
   return {
     invoke(place, args, context) {
       const { signal } = context;
@@ -30,8 +26,6 @@ export function createInProcessRunner(root: string): CodeRunner {
     async initialize(place, { options }) {
       readOutcome(await runInitialize(() => find(place), options, tried));
     },
-    async close() {
-      isClosed = true;
-    },
+    async close() {},
   };
 }

@@ -6,7 +6,6 @@ import {
   endDurations,
   type ProcessEnd,
   type ProcessPort,
-  type SupervisedProcess,
 } from "../processes/server-process.ts";
 import { abortable, atMost, whenAborted } from "./abort-listeners.ts";
 import type { Returned } from "./handler-code.mjs";
@@ -58,9 +57,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
     { context: RunContext | undefined; resolve(outcome: Outcome): void; reject(error: unknown): void }
   >();
   /** `undefined` if it could not be started. */
-  let child: Promise<SupervisedProcess | undefined> | undefined;
-  /** Resolves when its output is read after its exit. */
-  let exiting: Promise<void> | undefined;
+  let child: ReturnType<typeof startChild> | undefined;
   let ended: CodeExitError | undefined;
   let isClosed = false;
   let isUsed = false;
@@ -76,19 +73,6 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
     for (const { reject } of pending.values()) reject(ended);
     pending.clear();
     if (!isClosed) options.onExit?.(ended.exit, wasUsed);
-  };
-
-  const answerToolCall = async (message: Extract<ChildMessage, { kind: "callTool" }>) => {
-    const { id, number, name, args } = message;
-    const context = pending.get(id)?.context;
-    if (context === undefined) return;
-    const answer = (outcome: { value: unknown } | { fault: string }) =>
-      send({ kind: "answer", id, number, memory: context.memory?.snapshot(), ...outcome });
-    try {
-      await answer({ value: await context.callTool(name, args) });
-    } catch (error) {
-      await answer({ fault: error instanceof Error ? error.message : String(error) });
-    }
   };
 
   const onMessage = (message: ChildMessage) => {
@@ -107,12 +91,19 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
         return context?.memory?.write(message.key, message.value);
       case "changed":
         return context?.changed?.();
-      case "callTool":
-        return void answerToolCall(message);
+      case "callTool": {
+        const { id, number, name, args } = message;
+        const answer = (outcome: object) =>
+          send({ kind: "answer", id, number, memory: context?.memory?.snapshot(), ...outcome });
+        return void context
+          ?.callTool(name, args)
+          .then((value) => answer({ value }))
+          .catch((error) => answer({ fault: error instanceof Error ? error.message : String(error) }));
+      }
     }
   };
 
-  const startChild = async (): Promise<SupervisedProcess | undefined> => {
+  const startChild = async () => {
     const launch = { command: process.execPath, args: [program], cwd: root, env, hasChannel: true };
     const starting = (options.processes ?? createProcessPort()).start(launch);
     const started = await starting.catch(({ message }: Error) =>
@@ -126,71 +117,71 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
       if (ended === undefined) onMessage(message as ChildMessage);
     });
     const disconnected = new Promise((resolve) => channel?.on("disconnect", () => resolve(undefined)));
-    exiting = started.exited.then(async (exited) => {
+    /** Resolves when its output is read after its exit. */
+    const exiting = started.exited.then(async (exited) => {
       const wasUsed = isUsed;
       await Promise.all([readToEnd([stdout, stderr]), atMost(disconnected, restMs)]);
       output.end();
       onExit(exited, undefined, wasUsed);
     });
-    return started;
+    return { channel, exiting, end: () => started.end(end) };
   };
 
-  /** Sends a request to the child, which it starts if it is the first; `returned` settles with its answer. */
-  const ask = (
-    message: Readonly<Record<string, unknown>>,
+  /** Sends a request to the child, which it starts if it is the first. Settles with its answer, unless the call is canceled. */
+  const ask = async (
+    message: { kind: string },
     place: CodePlace,
     context?: RunContext,
-  ): { id: number; returned: Promise<Returned> } => {
+  ): Promise<Returned> => {
+    if (isClosed) throw new Error("The session is closed.");
+    if (ended !== undefined) throw ended;
     const id = ++lastId;
-    const outcome = new Promise<Outcome>((resolve, reject) => {
-      if (place.run !== undefined) throw new TypeError("A function cannot run in another process.");
-      if (isClosed) throw new Error("The session is closed.");
-      if (ended !== undefined) throw ended;
-      isUsed ||= message.kind !== "load";
-      child ??= startChild();
-      pending.set(id, { context, resolve, reject });
-      send({ ...message, place, id }).catch((error) => {
-        pending.delete(id);
-        reject(error);
-      });
+    isUsed ||= message.kind !== "load";
+    child ??= startChild();
+    const outcome = new Promise<Outcome>((resolve, reject) => pending.set(id, { context, resolve, reject }));
+    send({ ...message, place, id }).catch((error) => {
+      pending.get(id)?.reject(error);
+      pending.delete(id);
     });
-    return { id, returned: outcome.then(readOutcome) };
+    const giveUp = (reason: unknown) => {
+      // The caller no longer waits, so the answer is dropped.
+      if (!pending.delete(id)) return;
+      void send({
+        kind: "abort",
+        id,
+        reason: reason instanceof Error ? reason.message : "The call was canceled.",
+      });
+    };
+    const release = context && whenAborted(context.signal, () => giveUp(context.signal.reason));
+    return readOutcome(await outcome.finally(release));
   };
 
   return {
     invoke(place, args, context) {
       const { signal, memory, log, progress, callTool, changed, ...data } = context;
-      return abortable(signal, () => {
-        const message = {
-          kind: "call",
-          args,
-          // Not enumerable, so JSON omits it.
-          legacyContext: (args as Record<string, unknown>)[legacyContextKey],
-          data,
-          memory: memory?.snapshot(),
-          watches: changed !== undefined,
-        };
-        const { id, returned } = ask(message, place, context);
-        const giveUp = () => {
-          // The caller no longer waits, so the answer is dropped.
-          if (!pending.delete(id) || ended !== undefined) return;
-          const reason = signal.reason instanceof Error ? signal.reason.message : "The call was canceled.";
-          void send({ kind: "abort", id, reason });
-        };
-        return returned.finally(whenAborted(signal, giveUp));
-      });
+      const message = {
+        kind: "call",
+        args,
+        // Not enumerable, so JSON omits it.
+        legacyContext: (args as Record<string, unknown>)[legacyContextKey],
+        data,
+        memory: memory?.snapshot(),
+        watches: changed !== undefined,
+      };
+      return abortable(signal, () => ask(message, place, context));
     },
     async load(place) {
-      await ask({ kind: "load" }, place).returned;
+      await ask({ kind: "load" }, place);
     },
     async initialize(place, context) {
-      await ask({ kind: "initialize", options: context.options }, place).returned;
+      await ask({ kind: "initialize", ...context }, place);
     },
     async close() {
       isClosed = true;
-      await (await child)?.end(end);
+      const started = await child;
+      await started?.end();
       onExit({ exitCode: null, signal: null });
-      if (exiting !== undefined) await atMost(exiting, 2 * restMs);
+      if (started !== undefined) await atMost(started.exiting, 2 * restMs);
     },
   };
 }

@@ -91,23 +91,6 @@ export const findInvalidTools = (leftOut: readonly ListFault[]) =>
     list === "tools" && name !== undefined && key === undefined ? [{ name, reason }] : [],
   );
 
-/** Makes an entry valid for each client, by leaving out what is optional. Returns whether it can be offered at all. */
-function repairEntry(
-  list: ListKey,
-  entry: unknown,
-  onLeftOut: (fault: ListFault) => void,
-): entry is JsonObject {
-  const id = isRecord(entry) ? entry[listRules[list].id] : undefined;
-  const name = typeof id === "string" ? id : "";
-  const fault = listedShapes[list](entry, "", (key, reason) =>
-    onLeftOut({ list, name, key, reason: `it ${reason}` }),
-  );
-  const isSkill = fault === undefined && list === "skills";
-  const refusal = isSkill ? findSkillFault(entry as unknown as SkillEntry) : fault;
-  if (refusal !== undefined) onLeftOut({ list, name, reason: `it ${refusal}` });
-  return refusal === undefined;
-}
-
 /**
  * Fetches every page of a list: the entries that are valid for each client, and of several with one name or URI the first. Rejects
  * with `RpcError`, or as `request` does, if the first page cannot be used; another one that cannot be used, which `explain`
@@ -120,7 +103,7 @@ export async function fetchList(
   onLeftOut: (fault: ListFault) => void,
   explain: (error: unknown) => string,
 ): Promise<ListedEntry[]> {
-  const { kind, method, id: key } = listRules[list];
+  const rule = listRules[list];
   const what = list === "resourceTemplates" ? "resource templates" : list;
   const entries = new Map<string, ListedEntry>();
   const repeated = new Set<string>();
@@ -135,20 +118,28 @@ export async function fetchList(
       throw new RpcError(`its list of ${what} has more than ${limits.pages} pages`);
     const result = await request(cursor === undefined ? {} : { cursor });
     // Some languages write an empty list as null.
-    const members = result[list] ?? [];
+    const members: unknown = result[list] ?? [];
     if (!Array.isArray(members))
-      throw new RpcError(`it answered \`${method}\` with an invalid result: \`${list}\` must be an array`);
+      throw new RpcError(
+        `it answered \`${rule.method}\` with an invalid result: \`${list}\` must be an array`,
+      );
     listed += members.length;
     if (listed > limits.entries) throw new RpcError(`it lists more than ${limits.entries} ${what}`);
     if (carrier.bytesRead - bytesBefore > limits.bytes)
       throw new RpcError(`its list of ${what} has more than ${formatSize(limits.bytes)}`);
     for (const entry of members) {
-      if (!repairEntry(list, entry, onLeftOut)) continue;
-      const id = entry[key] as string;
-      const { frontmatter } = entry as { frontmatter?: { name: string } };
-      const named = list === "skills" ? { ...entry, name: frontmatter?.name } : entry;
-      if (entries.has(id)) repeated.add(id);
-      else entries.set(id, { kind, list, id, entry: named } as unknown as ListedEntry);
+      const id: unknown = isRecord(entry) ? entry[rule.id] : undefined;
+      const name = typeof id === "string" ? id : "";
+      const leaveOut = (reason: string, key?: string) =>
+        onLeftOut({ list, name, key, reason: `it ${reason}` });
+      // Leaves out what is optional.
+      const fault =
+        listedShapes[list](entry, "", (key, reason) => leaveOut(reason, key)) ??
+        (list === "skills" ? findSkillFault(entry) : undefined);
+      const named = list === "skills" ? { ...entry, name: entry?.frontmatter?.name } : entry;
+      if (fault !== undefined) leaveOut(fault);
+      else if (entries.has(name)) repeated.add(name);
+      else entries.set(name, { kind: rule.kind, list, id: name, entry: named } as ListedEntry);
     }
     const next = result.nextCursor ?? undefined;
     if (next === undefined || (typeof next === "string" && next !== "")) return next;
