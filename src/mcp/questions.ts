@@ -86,13 +86,11 @@ export const createLegacyQuestions = ({ capabilities, signal, send }: LegacyClie
   async ask({ requests, signal }) {
     if (findMissingCapabilities(requests, capabilities) !== undefined)
       throw new Error(describeRequests(requests));
-    const responses: [string, unknown][] = [];
+    const responses = new Map<string, unknown>();
     for (const [key, request] of Object.entries(requests)) {
-      signal.throwIfAborted();
       const sent = send(toMcp(request, { elicitationId: randomUUID() }), signal);
-      const response = await sent.catch(() => ({ action: "cancel" }));
+      responses.set(key, await sent.catch(() => ({ action: "cancel" })));
       signal.throwIfAborted();
-      responses.push([key, response]);
     }
     return settleAnswers(requests, Object.fromEntries(responses));
   },

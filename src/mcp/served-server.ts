@@ -24,9 +24,9 @@ export interface ModernHttpServer {
 }
 
 /** Which clients are served: those of revisions up to 2025-11-25 (legacy), of later ones (modern), or both. */
-export type ServedProtocol = "both" | "modern" | "legacy";
+export const servedProtocols = ["both", "modern", "legacy"] as const;
 
-export const servedProtocols = ["both", "modern", "legacy"] as const satisfies readonly ServedProtocol[];
+export type ServedProtocol = (typeof servedProtocols)[number];
 
 /** How many bytes a key has at least. */
 const shortestKey = 32;

@@ -54,13 +54,6 @@ export interface ProcessPort {
 
 type GroupSignal = "SIGTERM" | "SIGKILL";
 
-/** A supervised process and its descendants, as far as the system keeps them together. */
-interface ProcessGroup {
-  /** Once false, the group must not be signaled any more: its number may be reused. */
-  isAlive(): boolean;
-  signal(signal: GroupSignal): unknown;
-}
-
 /** Whether a process of the group has not ended, as far as the system tells: some containers never reap those that have. */
 function hasLivingMember(group: number): boolean {
   const names = attempt(() => readdirSync("/proc")) ?? [];
@@ -70,7 +63,11 @@ function hasLivingMember(group: number): boolean {
   return stats.length === 0 || stats.some((stat) => living.test(stat.slice(stat.lastIndexOf(")"))));
 }
 
-export function createPosixGroup(leader: number, isLeaderAlive: () => boolean): ProcessGroup {
+/**
+ * A process and its descendants, as far as the system keeps them together. Once it is not alive, it must not be signaled any more:
+ * its number may be reused.
+ */
+export function createPosixGroup(leader: number, isLeaderAlive: () => boolean) {
   // Zero and one address other groups.
   if (!(leader > 1)) throw new RangeError(`${leader} leads no group`);
   /** Returns whether there is a group of that number. */
@@ -92,8 +89,9 @@ export function createWindowsTree(
   root: number,
   isRootAlive: () => boolean,
   taskkill: (args: readonly string[]) => void,
-): ProcessGroup {
-  return { isAlive: isRootAlive, signal: () => taskkill(["/pid", String(root), "/t", "/f"]) };
+) {
+  const signal = (_: GroupSignal) => taskkill(["/pid", String(root), "/t", "/f"]);
+  return { isAlive: isRootAlive, signal };
 }
 
 export interface ProcessPortOptions {

@@ -1,14 +1,7 @@
 // JSON-RPC as servers write it: nothing of it is trusted.
 import { describeType, isRecord, isText } from "../../data/parse-json.ts";
 import { hostVersion } from "../../version.ts";
-import {
-  capabilitiesKey,
-  isModern,
-  legacyRevisions,
-  modernRevision,
-  RpcError,
-  rpcCode,
-} from "../client-message.ts";
+import { isModern, legacyRevisions, modernRevision, RpcError, rpcCode } from "../client-message.ts";
 
 /** A JSON object from another process. */
 export type JsonObject = Record<string, unknown>;
@@ -91,9 +84,3 @@ export function readHandshake(era: Era, result: JsonObject): ServerFacts {
     instructions: isText(instructions) ? instructions : undefined,
   };
 }
-
-export const createModernMeta = (capabilities: JsonObject): JsonObject => ({
-  "io.modelcontextprotocol/protocolVersion": modernRevision,
-  "io.modelcontextprotocol/clientInfo": clientInfo,
-  [capabilitiesKey]: capabilities,
-});

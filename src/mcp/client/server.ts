@@ -14,10 +14,9 @@ import { findInputFault, InputNeeded } from "../../runtime/input-rounds.ts";
 import type { ResultMethod } from "../../runtime/mcp-shapes.ts";
 import type { Redactor } from "../../runtime/redact.ts";
 import { clock } from "../../runtime/time-limit.ts";
-import { legacyRevisions, RpcError, rpcCode } from "../client-message.ts";
+import { capabilitiesKey, legacyRevisions, modernRevision, RpcError, rpcCode } from "../client-message.ts";
 import {
   clientInfo,
-  createModernMeta,
   type Era,
   handshakeOf,
   type JsonObject,
@@ -299,7 +298,11 @@ export class Server {
     });
     const stream = isModern && this.#carrier.hasPerRequestStream ? new AbortController() : undefined;
     const meta = {
-      ...(isModern && createModernMeta(this.#declare(call ?? this.#facts))),
+      ...(isModern && {
+        "io.modelcontextprotocol/protocolVersion": modernRevision,
+        "io.modelcontextprotocol/clientInfo": clientInfo,
+        [capabilitiesKey]: this.#declare(call ?? this.#facts),
+      }),
       ...(params._meta as JsonObject | undefined),
       ...(call?.onProgress && { progressToken: id }),
     };
