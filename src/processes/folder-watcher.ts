@@ -1,6 +1,6 @@
 import { type FSWatcher, readdirSync, type Stats, statSync, watch } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
-import { errorCode } from "../files/file-errors.ts";
+import { attempt, errorCode } from "../files/file-errors.ts";
 import { failure } from "../problems/index.ts";
 
 export type WatchedEntries = ReadonlyMap<string, (name: string) => boolean>;
@@ -87,45 +87,41 @@ const isEdited = (name: string): boolean =>
 const quietMs = 100;
 
 /**
- * A folder and those below it, one by one: recursive watching is unreliable and includes node_modules. `note` gets what is in
- * them.
- */
-function findFolders(root: string, note?: (folder: string, name: string) => void): WatchedEntries {
-  const found = new Map<string, typeof isEdited>();
-  const visit = (folder: string): void => {
-    try {
-      const entries = readdirSync(folder, { withFileTypes: true });
-      found.set(folder, isEdited);
-      for (const entry of entries) {
-        note?.(folder, entry.name);
-        if (entry.isDirectory() && isEdited(entry.name)) visit(join(folder, entry.name));
-      }
-    } catch {
-      // The folder was deleted or is unreadable.
-    }
-  };
-  visit(root);
-  return found;
-}
-
-/**
  * Watches a folder and everything below it, except node_modules, version control and logs. Reports changes in batches, as paths
  * relative to the folder with `/`. Throws `InvalidArguments` if it cannot be watched.
  */
 export function watchFolder(root: string, onChange: (paths: readonly string[]) => void): { close(): void } {
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
+  let folders: WatchedEntries | undefined;
   /** Returns whether it is news. */
   const add = (path: string) => {
     const { size } = changed;
     return changed.add(relative(root, path).split(sep).join("/")).size > size;
   };
+  /** Watches the folders that there are, one by one: recursive watching is unreliable and includes node_modules. */
+  const watchAll = (): string | undefined => {
+    const found = new Map<string, typeof isEdited>();
+    const visit = (folder: string): void => {
+      const entries = attempt(() => readdirSync(folder, { withFileTypes: true }));
+      // The folder was deleted or is unreadable.
+      if (entries === undefined) return;
+      found.set(folder, isEdited);
+      for (const entry of entries) {
+        const path = join(folder, entry.name);
+        // What is in a new folder had no event.
+        if (folders?.has(folder) === false) add(path);
+        if (entry.isDirectory() && isEdited(entry.name)) visit(path);
+      }
+    };
+    visit(root);
+    if (found.size === 0) return `cannot read ${root}`;
+    folders = found;
+    return watcher.watch(found);
+  };
   const notify = () => {
-    // Watch new folders before the changes are handled, so that later changes in them are noticed. What is in them had no event.
-    if (statsOf(root)?.isDirectory()) {
-      folders = findFolders(root, (folder, name) => folders.has(folder) || add(join(folder, name)));
-      watcher.watch(folders);
-    }
+    // Watch new folders before the changes are handled, so that later changes in them are noticed.
+    watchAll();
     const paths = [...changed].sort();
     changed.clear();
     onChange(paths);
@@ -137,8 +133,7 @@ export function watchFolder(root: string, onChange: (paths: readonly string[]) =
     timer = setTimeout(notify, quietMs);
   };
   const watcher = new EntryWatcher(note, { persistent: true });
-  let folders = findFolders(root);
-  const fault = folders.size === 0 ? `cannot read ${root}` : watcher.watch(folders);
+  const fault = watchAll();
   if (fault !== undefined) {
     watcher.close();
     throw failure("InvalidArguments", { reason: fault });

@@ -158,9 +158,9 @@ class RemoteCarrier implements Carrier {
   readonly redactor: Redactor;
   readonly limits: ServerLimits;
   readonly #authorization: Authorization | undefined;
-  onmessage?: (message: unknown, requestId?: unknown) => unknown;
+  onmessage?: Carrier["onmessage"];
+  onlost?: Carrier["onlost"];
   readonly #launch: RemoteLaunch;
-  readonly #onLost: (reason: string) => void;
   bytesRead = 0;
   /** Not the project's .npmrc: a change in it must not lead requests, whose URL was approved, elsewhere. */
   readonly #npm = readNpmConfiguration({ projectDirectory: undefined, env: process.env });
@@ -175,14 +175,12 @@ class RemoteCarrier implements Carrier {
   /** Whether there was a stream of notifications. */
   #hasHadStream = false;
 
-  /** `onLost`: a request found no server, or none that knows its session. */
-  constructor(launch: RemoteLaunch, options: RemoteOptions, onLost: (reason: string) => void) {
+  constructor(launch: RemoteLaunch, options: RemoteOptions) {
     const secrets = findSecrets(launch);
     this.redactor = createRedactor(() => [...secrets, ...launch.secrets()]);
     this.limits = { ...defaultLimits, ...options.limits };
     this.#authorization = options.authorization;
     this.#launch = launch;
-    this.#onLost = onLost;
   }
 
   onReady(tools: readonly Tool[]): void {
@@ -427,10 +425,12 @@ class RemoteCarrier implements Carrier {
     throw new RpcError(isJson ? "its answer is not a message of MCP" : "its answer is not valid JSON");
   }
 
+  /** A request found no server, or none that knows its session. */
   #lose({ message }: Error): void {
     if (!this.#isReady || this.#isClosed) return;
     this.#close();
-    this.#onLost(this.redactor.redact(message));
+    const reason = this.redactor.redact(message);
+    this.onlost?.({ exitCode: null, signal: null, reason, isLost: true, stderrTail: "" });
   }
 
   #close(): void {
@@ -465,9 +465,5 @@ export function startRemoteServer(
   events: Omit<ServerEvents, "onStdoutNoise">,
   options: RemoteOptions = {},
 ): Server {
-  const carrier = new RemoteCarrier(launch, options, (reason) =>
-    server.lose({ exitCode: null, signal: null, reason, isLost: true, stderrTail: "" }),
-  );
-  const server = new Server(launch, events, carrier);
-  return server;
+  return new Server(launch, events, new RemoteCarrier(launch, options));
 }

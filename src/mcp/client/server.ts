@@ -65,6 +65,8 @@ export interface Carrier {
   send(message: OutgoingMessage, requestSignal?: AbortSignal): Promise<void>;
   /** Set by the server. Returns whether the value is a message of MCP. `requestId`: the request whose stream carries it. */
   onmessage?(message: unknown, requestId?: unknown): unknown;
+  /** Set by the server. The process has exited, or there is no connection any more. */
+  onlost?(exit: UnexpectedExit): void;
   readonly hasPerRequestStream?: boolean;
   /** Set after the handshake with a legacy server. */
   protocolVersion?: string | undefined;
@@ -175,6 +177,8 @@ export class Server {
     this.#events = events;
     this.#carrier = carrier;
     carrier.onmessage = (message, requestId) => this.#receive(message, requestId);
+    carrier.onlost = (exit) =>
+      this.#stop(new ServerCallError(`Server "${this.label}" ${describeExit(exit)}.`, { exit }));
     this.ready = this.#start().catch((error) => this.#fail(error));
     // A caller that starts several servers stops at the first failure and never handles the others.
     this.ready.catch(() => {});
@@ -254,11 +258,6 @@ export class Server {
     const reason = exit ? `it ${describeExit(exit)}` : (closed ?? facts.reason ?? this.#explain(error));
     const args = { label, ...facts, ...(exit === undefined ? { reason } : { exit }) };
     throw failure("ServerStartFailed", args, {}, { cause: new Error(reason) });
-  }
-
-  /** The server has ended by itself. */
-  lose(exit: UnexpectedExit): void {
-    this.#stop(new ServerCallError(`Server "${this.label}" ${describeExit(exit)}.`, { exit }));
   }
 
   /**
@@ -377,18 +376,18 @@ export class Server {
     const cancel = new AbortController();
     const { signal } = cancel;
     this.#asked.set(id, cancel);
-    try {
-      const result = await this.#elicit(method, params, requestId, signal);
-      // The server does not expect an answer to what it has canceled.
-      if (!signal.aborted) this.#send({ id, result });
-    } catch (error) {
-      if (signal.aborted) return;
-      const code = (error instanceof RpcError ? error.code : undefined) ?? rpcCode.internal;
-      const message = error instanceof Error ? error.message : String(error);
-      this.#send({ id, error: { code, message } });
-    } finally {
-      if (this.#asked.get(id) === cancel) this.#asked.delete(id);
-    }
+    const answer = await this.#elicit(method, params, requestId, signal).then(
+      (result) => ({ result }),
+      (error) => ({
+        error: {
+          code: (error instanceof RpcError ? error.code : undefined) ?? rpcCode.internal,
+          message: error instanceof Error ? error.message : String(error),
+        },
+      }),
+    );
+    if (this.#asked.get(id) === cancel) this.#asked.delete(id);
+    // The server does not expect an answer to what it has canceled.
+    if (!signal.aborted) this.#send({ id, ...answer });
   }
 
   /** What it does not offer, or what could not be fetched, is empty; without its tools, it rejects. */
@@ -450,16 +449,15 @@ export class Server {
     const leaveOut = noteLeftOut(method, params, (fault) => attempt(() => this.#events.onLeftOut(fault)));
     signal?.throwIfAborted();
     const hasLogs = this.#events.onLog !== undefined && Object.hasOwn(this.#capabilities, "logging");
-    const given = params._meta as JsonObject | undefined;
-    const meta: JsonObject = isModern && (hasLogs || onLog) ? { ...allLogs, ...given } : { ...given };
-    delete meta.progressToken;
+    const logs = isModern && (hasLogs || onLog) ? allLogs : {};
+    const _meta = { ...logs, ...(params._meta as JsonObject | undefined) };
     const answers = round && { inputResponses: round.input, requestState: round.state };
     // A canceled call counts until it is answered, at most ten minutes.
     if (this.#calls().length + this.#canceled.size === 0) this.#users.clear();
     if (user !== undefined) this.#users.add(user);
     const ended = new CallStop();
     const call = { ask, onProgress, onLog, apps, questions: 0, isAsking: false, ended };
-    const request = this.#request(method, { ...params, ...answers, _meta: meta }, call);
+    const request = this.#request(method, { ...params, ...answers, _meta }, call);
     const cancel = () =>
       request.cancel(signal?.reason?.name === "TimeoutError" ? "no answer in time" : "aborted");
     const unlisten = signal && whenAborted(signal, cancel);

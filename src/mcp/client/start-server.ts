@@ -117,7 +117,7 @@ export async function startServer(
   const exited = child.exited.then(async (end) => {
     await readToEnd([stdout, stderr]);
     errors.end();
-    server.lose({ ...end, reason: broken, stderrTail: errors.tail() });
+    carrier.onlost?.({ ...end, reason: broken, stderrTail: errors.tail() });
   });
   const carrier: Carrier & { bytesRead: number } = {
     async send(message) {
@@ -146,6 +146,5 @@ export async function startServer(
       await atMost(exited, lastMs);
     },
   };
-  const server = new Server(launch, events, carrier);
-  return server;
+  return new Server(launch, events, carrier);
 }
