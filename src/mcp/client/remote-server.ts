@@ -122,9 +122,6 @@ function summarize(body: string, type: string): string {
   return printable(line.length > shownCharacters ? `${line.slice(0, shownCharacters)}…` : line);
 }
 
-const readErrorText = async (response: Response) =>
-  (await readStart(response, errorBytes, errorBodyMs)).toString();
-
 const isAbort = (error: unknown) => error instanceof Error && error.name === "AbortError";
 
 function readRpcError(body: string): object | undefined {
@@ -197,11 +194,7 @@ class RemoteCarrier implements Carrier {
     const { url, headers } = this.#launch;
     const isRequest = exchange.id !== undefined;
     const transport = new StreamableHTTPClientTransport(url, {
-      fetch: async (address, init = {}) => {
-        const response = await this.#fetch(address, init, exchange);
-        this.#hasHadStream ||= !isRequest && init.method === "GET" && response.ok;
-        return response;
-      },
+      fetch: (address, init = {}) => this.#fetch(address, init, exchange),
       requestInit: { headers: { ...headers } },
       sessionId: this.#sessionId,
       protocolVersion: this.protocolVersion,
@@ -238,7 +231,6 @@ class RemoteCarrier implements Carrier {
   async #fetch(address: string | URL, init: RequestInit, exchange: Exchange): Promise<Response> {
     const url = new URL(address);
     const { redactor } = this;
-    const { label } = this.#launch;
     const { body } = init;
     const { response, tokens, fault } = await this.#authorize(
       url,
@@ -248,8 +240,20 @@ class RemoteCarrier implements Carrier {
     const type = readType(response);
     // The SDK follows what is left.
     if (this.#checkRedirect(url, response)) return response;
-    if (status === 401 || status === 403) {
-      const said = summarize(redactor.redactCut(await readErrorText(response)), type);
+    if (status === 404 && new Headers(init.headers).has("mcp-session-id")) {
+      await response.body?.cancel();
+      throw new SessionLostError("it no longer knows the session");
+    }
+    const isRefused = status === 401 || status === 403;
+    if (isRefused || (!response.ok && init.method === "POST")) {
+      const text = (await readStart(response, errorBytes, errorBodyMs)).toString();
+      const said = summarize(redactor.redactCut(text), type);
+      // A JSON-RPC error is the answer to the request.
+      const error = isRefused || exchange.id === undefined ? undefined : readRpcError(text);
+      if (error !== undefined) return Response.json({ jsonrpc: "2.0", id: exchange.id, error }, { headers });
+      if (!isRefused)
+        throw new RpcError(`it answered with HTTP status ${status}${said === "" ? "" : `: ${said}`}`);
+      const { label } = this.#launch;
       const reason = (fault === undefined ? said : printable(redactor.redact(fault))) || undefined;
       const [scheme] = /^[A-Za-z0-9._-]{1,40}/.exec(headers.get("www-authenticate")?.trim() ?? "") ?? [];
       const hasHeader = new Headers(init.headers).has("authorization");
@@ -257,27 +261,12 @@ class RemoteCarrier implements Carrier {
       const more = { ...(hasHeader && { hasHeader }), ...scopes };
       throw failure("AuthorizationRequired", { label, status, scheme, reason, ...more });
     }
-    if (status === 404 && new Headers(init.headers).has("mcp-session-id")) {
-      await response.body?.cancel();
-      throw new SessionLostError("it no longer knows the session");
-    }
-    if (!response.ok && init.method === "POST") {
-      const text = await readErrorText(response);
-      // A JSON-RPC error is the answer to the request.
-      const error = exchange.id === undefined ? undefined : readRpcError(text);
-      if (error !== undefined) return Response.json({ jsonrpc: "2.0", id: exchange.id, error }, { headers });
-      const summary = summarize(redactor.redactCut(text), type);
-      throw new RpcError(`it answered with HTTP status ${status}${summary === "" ? "" : `: ${summary}`}`);
-    }
-    if (!response.ok) {
-      await response.body?.cancel();
-      return new Response(null, { status, headers });
-    }
-    exchange.isStream = type === "text/event-stream";
-    if (exchange.isStream || (exchange.id !== undefined && type === "application/json"))
+    exchange.isStream = response.ok && type === "text/event-stream";
+    this.#hasHadStream ||= exchange.isStream && exchange.id === undefined && init.method === "GET";
+    if (exchange.isStream || (response.ok && exchange.id !== undefined && type === "application/json"))
       return new Response(ReadableStream.from(this.#readLines(response, exchange)), { status, headers });
     await response.body?.cancel();
-    if (exchange.id === undefined) return new Response(null, { status, headers });
+    if (!response.ok || exchange.id === undefined) return new Response(null, { status, headers });
     const found = type === "" ? "no content" : `the content type ${type}`;
     throw new RpcError(`it answered with ${found} instead of MCP messages; check the URL`);
   }

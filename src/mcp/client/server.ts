@@ -426,14 +426,10 @@ export class Server {
     }
   }
 
-  /** A message that may be the server's: shortened and redacted. */
-  #clean(message: string): string {
-    return [...this.#carrier.redactor.redact(message)].slice(0, messageCharacters).join("");
-  }
-
   /** An error as a reason: shortened, redacted, and on one line if it is the server's. */
   #explain(error: unknown, method?: string): string {
-    const message = this.#clean(error instanceof Error ? error.message : String(error));
+    const text = this.#carrier.redactor.redact(error instanceof Error ? error.message : String(error));
+    const message = [...text].slice(0, messageCharacters).join("");
     if (!(error instanceof RpcError) || error.code === undefined) return message;
     const request = method === undefined ? "" : ` \`${method}\``;
     return `it answered${request} with the error ${error.code}: ${printable(message)}`;
