@@ -21,15 +21,6 @@ export interface ProcessEnd {
   signal: string | null;
 }
 
-/** How long each step of ending a process may take, in milliseconds. */
-export interface EndDurations {
-  /** From the end of the input until SIGTERM. */
-  inputMs: number;
-  /** From SIGTERM until SIGKILL. */
-  termMs: number;
-}
-export const endDurations: EndDurations = { inputMs: 5000, termMs: 2000 };
-
 /** A process that ends, with its whole process group, at most a few seconds after this process. */
 export interface SupervisedProcess {
   readonly pid: number;
@@ -41,10 +32,10 @@ export interface SupervisedProcess {
   /** Resolves when the process itself has exited, even if others of its group still hold its output; those are then ended. */
   readonly exited: Promise<ProcessEnd>;
   /**
-   * Ends the input, then sends SIGTERM and SIGKILL to the whole group, each after its time. Resolves when the group has
-   * ended, or shortly after SIGKILL. Idempotent; a later call can only shorten the times.
+   * Ends the input, then sends SIGTERM to the whole group after `inputMs` (default: 5 s), and SIGKILL 2 s later. Resolves when the
+   * group has ended, or shortly after SIGKILL. Idempotent; a later call can only shorten the time.
    */
-  end(durations: EndDurations): Promise<void>;
+  end(inputMs?: number): Promise<void>;
 }
 
 export interface ProcessPort {
@@ -95,8 +86,8 @@ export function createWindowsTree(
 }
 
 export interface ProcessPortOptions {
-  /** Milliseconds from SIGTERM to SIGKILL for the rest of a group after its leader has exited. */
-  leftoverMs?: number;
+  /** Milliseconds from SIGTERM to SIGKILL. Shortened in tests. */
+  termMs?: number;
   /** Once it aborts, a process that is ending gets at most a second from the end of its input to SIGTERM. */
   haste?: AbortSignal | undefined;
 }
@@ -234,7 +225,7 @@ function supervise(
   child: ChildProcessWithoutNullStreams,
   { hasChannel }: ProcessLaunch,
   lifeline: Lifeline | undefined,
-  { haste, leftoverMs = 2000 }: ProcessPortOptions,
+  { haste, termMs = 2000 }: ProcessPortOptions,
 ): SupervisedProcess {
   const { stdin, stdout, stderr, pid = 0 } = child;
   // An exit or a closed input is noticed in another way.
@@ -249,7 +240,6 @@ function supervise(
       : createPosixGroup(pid, isLeaderAlive);
   lifeline?.hold(pid);
   let termAt = Number.POSITIVE_INFINITY;
-  let termMs = Number.POSITIVE_INFINITY;
   let ending: Promise<void> | undefined;
   /** Whether the group lives until the step `isOver`, which a later call may shorten. */
   const outlives = async (isOver: (elapsedMs: number) => boolean): Promise<boolean> => {
@@ -279,14 +269,13 @@ function supervise(
     lifeline?.release(pid);
   };
   // A later call may shorten the current step but not lengthen it.
-  const end = (durations: EndDurations) => {
-    termMs = Math.min(termMs, durations.termMs);
-    termAt = Math.min(termAt, performance.now() + durations.inputMs);
+  const end = (inputMs = 5000) => {
+    termAt = Math.min(termAt, performance.now() + inputMs);
     ending ??= endGroup();
     return ending;
   };
   // Immediately, while the number of the group cannot be reused.
-  child.on("exit", () => void end({ inputMs: 0, termMs: leftoverMs }));
+  child.on("exit", () => void end(0));
   const channel = hasChannel ? child : undefined;
   return { pid, stdin, stdout, stderr, channel, exited, end };
 }

@@ -1,12 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { UnexpectedExit } from "../problems/index.ts";
-import {
-  createProcessPort,
-  type EndDurations,
-  endDurations,
-  type ProcessEnd,
-  type ProcessPort,
-} from "../processes/server-process.ts";
+import { createProcessPort, type ProcessEnd, type ProcessPort } from "../processes/server-process.ts";
 import { abortable, atMost, whenAborted } from "./abort-listeners.ts";
 import type { Returned } from "./handler-code.mjs";
 import { legacyContextKey, type RunContext } from "./handler-context.ts";
@@ -35,8 +29,6 @@ export interface ProcessRunnerOptions extends OutputOptions {
   /** The child has exited unexpectedly. `isUsed`: it was asked for more than to load code. */
   onExit?: ((exit: UnexpectedExit, isUsed: boolean) => void) | undefined;
   redactor?: Redactor;
-  /** How long the child may take to exit. Default: 5 s, and 2 s after SIGTERM. */
-  end?: EndDurations;
 }
 
 /** How long messages may still arrive after an exit. Milliseconds. */
@@ -49,7 +41,7 @@ const program = fileURLToPath(new URL("./code-child.mjs", import.meta.url));
  * It contains accidents, not attacks: the child can do what the user can.
  */
 export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
-  const { root, env, redactor = createRedactor([]), end = endDurations } = options;
+  const { root, env, redactor = createRedactor([]) } = options;
   const output = keepOutput(redactor, options);
   /** What the child has not answered: calls, and the load or `initialize` of code, which has no context. */
   const pending = new Map<
@@ -124,7 +116,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
       output.end();
       onExit(exited, undefined, wasUsed);
     });
-    return { channel, exiting, end: () => started.end(end) };
+    return { ...started, exiting };
   };
 
   /** Sends a request to the child, which it starts if it is the first. Settles with its answer, unless the call is canceled. */

@@ -1,7 +1,7 @@
 import { Transform, type Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { failure } from "../problems/index.ts";
-import { createProcessPort, endDurations } from "../processes/server-process.ts";
+import { createProcessPort } from "../processes/server-process.ts";
 import { atMost } from "../runtime/abort-listeners.ts";
 import { createRedactor, type Redactor } from "../runtime/redact.ts";
 import { createEnvironment } from "../runtime/server-environment.ts";
@@ -62,16 +62,16 @@ export async function passThrough(
   const written = Promise.all([finished(child.stdout), finished(messages)])
     .catch(() => {})
     .then(() => Promise.all([flush(output), flush(error)]));
-  const end = (inputMs: number): Promise<void> => {
+  const end = (inputMs?: number): Promise<void> => {
     isClosing = true;
-    return child.end({ ...endDurations, inputMs });
+    return child.end(inputMs);
   };
   const isEnding = () => isClosing || inputEndsAt !== Number.POSITIVE_INFINITY;
   // One that ends already is in a hurry.
-  const close = () => end(isEnding() ? 0 : endDurations.inputMs);
+  const close = () => end(isEnding() ? 0 : undefined);
   input.once("end", () => {
     inputEndsAt = performance.now() + drain * 1000;
-    void child.end({ ...endDurations, inputMs: drain * 1000 });
+    void child.end(drain * 1000);
   });
   const ended = child.exited.then(async (exit) => {
     input.unpipe(child.stdin);

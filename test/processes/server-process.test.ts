@@ -9,11 +9,10 @@ import {
 } from "../../src/processes/server-process.ts";
 
 const at = { cwd: process.cwd(), env: {} };
-const haste = { inputMs: 0, termMs: 0 };
 
 async function startNode(port: ProcessPort, code: string) {
   const child = await port.start({ command: process.execPath, args: ["-e", code], ...at });
-  onTestFinished(() => child.end(haste));
+  onTestFinished(() => child.end(0));
   return child;
 }
 
@@ -30,14 +29,14 @@ describe("a supervised process", () => {
       createProcessPort(),
       "process.stdin.resume().on('end', () => process.exit(5))",
     );
-    await child.end({ inputMs: 20_000, termMs: 0 });
+    await child.end(20_000);
     expect(await child.exited).toEqual({ exitCode: 5, signal: null });
   });
 
   test("a second request to end a process shortens the waiting", async () => {
     const child = await startNode(createProcessPort(), "setInterval(() => {}, 1000)");
-    const slow = child.end({ inputMs: 600_000, termMs: 600_000 });
-    await child.end(haste);
+    const slow = child.end(600_000);
+    await child.end(0);
     await slow;
     expect((await child.exited).signal).toMatch(/^SIG(TERM|KILL)$/);
   });
@@ -51,7 +50,7 @@ describe("a supervised process", () => {
         "setInterval(() => {}, 1000)",
       );
       if (when === "before") haste.abort();
-      const ended = child.end({ inputMs: 600_000, termMs: 600_000 });
+      const ended = child.end(600_000);
       haste.abort();
       await ended;
       expect((await child.exited).signal).toBe("SIGTERM");
@@ -77,7 +76,7 @@ describe("a supervised process", () => {
       const starting = [1, 2, 3].map(() => startNode(port, "setInterval(() => {}, 1000)"));
       const children = await Promise.all(starting);
       expect(watchers()).toBe(1);
-      await Promise.all(children.map((child) => child.end(haste)));
+      await Promise.all(children.map((child) => child.end(0)));
       await expect.poll(watchers).toBe(0);
       for (const command of ["no-such-command-here", "a\0b"]) {
         await expect(port.start({ command, args: [], ...at })).rejects.toThrow("the command");

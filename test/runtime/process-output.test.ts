@@ -8,8 +8,8 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 async function startNode(code: string) {
   const launch = { command: process.execPath, args: ["-e", code], cwd: process.cwd(), env: {} };
-  const child = await createProcessPort({ leftoverMs: 10_000 }).start(launch);
-  onTestFinished(() => child.end({ inputMs: 0, termMs: 0 }));
+  const child = await createProcessPort().start(launch);
+  onTestFinished(() => child.end(0));
   return child;
 }
 

@@ -11,18 +11,15 @@ import type { Tree } from "../support/tree.ts";
 import { makePack } from "./make-pack.ts";
 import { callCode, createContext, inModule } from "./run-place.ts";
 
-const end = { inputMs: 1000, termMs: 1000 };
-
 function createRunner(modules: Tree | string, options: Partial<ProcessRunnerOptions> = {}) {
   const root = makePack(typeof modules === "string" ? { "a.mjs": modules } : modules);
   const late: string[] = [];
   const output: string[] = [];
-  const port = createProcessPort();
+  const port = createProcessPort({ haste: AbortSignal.abort() });
   let starts = 0;
   const runner = createProcessRunner({
     root,
     env: { MARK: root },
-    end,
     processes: {
       ...port,
       start(launch) {
@@ -194,7 +191,6 @@ describe.runIf(process.platform === "linux")("closing a runner", () => {
         return { pids: [process.pid, pid] };
       };
       export const waits = () => new Promise(() => {});`,
-      { end: { inputMs: 300, termMs: 300 } },
     );
     const pids = (await call("a")).structuredContent?.pids as number[];
     expect(pids.map(isRunning)).toEqual([true, true]);

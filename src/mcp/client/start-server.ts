@@ -2,7 +2,7 @@ import { parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
 import { findExcessiveDepth } from "../../data/parse-json.ts";
 import { attempt } from "../../files/file-errors.ts";
 import { failure, formatSize } from "../../problems/index.ts";
-import { type EndDurations, endDurations, type ProcessPort } from "../../processes/server-process.ts";
+import type { ProcessPort } from "../../processes/server-process.ts";
 import { atMost } from "../../runtime/abort-listeners.ts";
 import { createLineDecoder } from "../../runtime/line-decoder.ts";
 import { keepOutput, readToEnd } from "../../runtime/process-output.ts";
@@ -14,8 +14,8 @@ import type { ListLimits } from "./server-lists.ts";
 export interface StartOptions {
   /** Shared by all servers of a session, which then have one watcher. */
   processes: ProcessPort;
-  /** Shortened in tests. */
-  durations?: Partial<EndDurations>;
+  /** From the end of its input until SIGTERM. Shortened in tests. Milliseconds. */
+  inputMs?: number;
   limits?: Partial<ServerLimits>;
 }
 
@@ -48,7 +48,6 @@ export async function startServer(
   { processes, ...options }: StartOptions,
 ): Promise<Server> {
   const limits = { ...defaultLimits, ...options.limits };
-  const durations = { ...endDurations, ...options.durations };
   const { label } = launch;
   const redactor = createRedactor(launch.secrets);
   const child = await processes.start(launch).catch(({ message }: Error) => {
@@ -69,7 +68,7 @@ export async function startServer(
     if (!isOpen) return;
     isOpen = false;
     broken = reason;
-    void child.end({ ...durations, inputMs: 0 });
+    void child.end(0);
   };
   const onNoise = (line: Buffer) => {
     if (noise.length >= noiseBytes) return;
@@ -141,7 +140,7 @@ export async function startServer(
     }),
     async end(hasFailed) {
       isOpen = false;
-      await child.end(hasFailed ? { ...durations, inputMs: 0 } : durations);
+      await child.end(hasFailed ? 0 : options.inputMs);
       // Do not wait for a process that survives SIGKILL.
       await atMost(exited, lastMs);
     },

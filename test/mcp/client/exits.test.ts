@@ -76,7 +76,7 @@ describe("closing a server", () => {
 
   test("closing ends a server that also ignores SIGTERM, with all of its group", async () => {
     const options = { ignoreEnd: true, ignoreTerm: true };
-    const server = await startFixture(options, { durations: { inputMs: 100, termMs: 100 } }).ready;
+    const server = await startFixture(options, { inputMs: 100 }).ready;
     const grandchild = numberIn(await server.call("tools/call", call("grandchild", { stubborn: true })));
     await server.close();
     expect(isRunning(server.pid)).toBe(false);
@@ -88,7 +88,7 @@ describe("closing a server", () => {
     ["it exits by itself, although that process holds its stdout", { exit: 0 }],
   ])("the rest of the group of a server ends when %s", async (_, args) => {
     // A server that did not exit by itself would be waited for.
-    const server = await startFixture({}, { durations: { inputMs: 1_000_000, termMs: 1_000_000 } }).ready;
+    const server = await startFixture({}, { inputMs: 1_000_000 }).ready;
     const grandchild = numberIn(await server.call("tools/call", call("grandchild", args)));
     if ("exit" in args) expect(await server.exit).toMatchObject({ exitCode: 0 });
     else await server.close();

@@ -10,9 +10,6 @@ import { listsOf } from "../remote/start-remote.ts";
 
 export const fixture = inRepository("test/mcp/client/fixtures/server.mjs");
 
-/** Long enough for a loaded machine, short enough for a test. */
-const soon = { inputMs: 2000, termMs: 400 };
-
 export interface Reports {
   noise: string[];
   invalid: [string, string, string][];
@@ -37,7 +34,7 @@ export async function expectGone(pid: number): Promise<void> {
 export interface FixtureOptions {
   launch?: Partial<ServerLaunch>;
   limits?: Partial<ServerLimits>;
-  durations?: StartOptions["durations"];
+  inputMs?: number;
 }
 
 /** Starts the fixture with its own options (see there); what it leaves behind fails the test. */
@@ -72,7 +69,7 @@ export function startFixture(
     onLeftOut: ({ method, name, key, reason }) => reports.results.push(`${method} ${name} ${key}: ${reason}`),
     onLog: (entry) => reports.log.push(entry),
   };
-  const processes = createProcessPort({ leftoverMs: 400 });
+  const processes = createProcessPort({ termMs: 400 });
   let pid = 0;
   const port: StartOptions["processes"] = {
     ...processes,
@@ -83,7 +80,8 @@ export function startFixture(
       return child;
     },
   };
-  const means: StartOptions = { processes: port, durations: { ...soon, ...given.durations } };
+  // Long enough for a loaded machine, short enough for a test.
+  const means: StartOptions = { processes: port, inputMs: given.inputMs ?? 2000 };
   if (given.limits !== undefined) means.limits = given.limits;
   const starting = startServer(launch, events, means);
   const close = () => starting.then((server) => server.close()).catch(() => {});
