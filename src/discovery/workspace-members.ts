@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import type { parseYaml } from "../data/parse-yaml.ts";
-import { locateProblems, type SourceText } from "../data/source-text.ts";
+import { locateProblems } from "../data/source-text.ts";
 import { type DiscoveryPort, workspaceLimits } from "../files/discovery-port.ts";
 import { createProblem, type Path, type Problem, type ProblemArguments } from "../problems/index.ts";
 import type { Manifest } from "./types.ts";
@@ -10,23 +10,14 @@ import type { Workspace } from "./workspace.ts";
 /** How many folders a search may still read; it reduces the number. */
 type Budget = { folders: number };
 
-/** The patterns of a workspace, and where they are listed. */
-interface Patterns {
-  list: readonly unknown[];
-  file: "package.json" | "pnpm-workspace.yaml";
-  path: Path;
-  source: SourceText;
-}
+const pnpmName = "pnpm-workspace.yaml";
 
-type PnpmFile = ReturnType<typeof parseYaml>;
-
-function findPatterns(pnpmFile: PnpmFile | undefined, manifest: Manifest | undefined): Patterns | undefined {
+/** Patterns of pnpm's file or of package.json, and where they are listed. */
+function findPatterns(pnpmFile: ReturnType<typeof parseYaml> | undefined, manifest: Manifest | undefined) {
   const { value, text = "" } = pnpmFile ?? {};
-  const packages = isRecord(value) ? value.packages : undefined;
-  if (Array.isArray(packages)) {
-    const source = { text, format: "yaml" } as const;
-    return { list: packages, file: "pnpm-workspace.yaml", path: ["packages"], source };
-  }
+  const ofPnpm = isRecord(value) ? value.packages : undefined;
+  if (Array.isArray(ofPnpm))
+    return { list: ofPnpm, file: pnpmName, path: ["packages"], source: { text, format: "yaml" } as const };
   const workspaces = manifest?.value.workspaces;
   const list = isRecord(workspaces) ? workspaces.packages : workspaces;
   const path = list === workspaces ? ["workspaces"] : ["workspaces", "packages"];
@@ -120,34 +111,35 @@ export async function findMembers(
   { root, manifest, project }: { root: string; manifest: Manifest | undefined; project: string },
   budget: Budget,
 ): Promise<{ members: string[] | undefined; permissions: Workspace["permissions"]; problems: Problem[] }> {
-  const report = (file: Patterns["file"], args: ProblemArguments["WorkspaceIncomplete"], path?: Path) =>
+  const report = (file: string, args: ProblemArguments["WorkspaceIncomplete"], path?: Path) =>
     createProblem("WorkspaceIncomplete", args, { file: root === project ? file : join(root, file), path });
-  const file = "pnpm-workspace.yaml";
-  const bytes = port.readProjectFile(root, file);
+  const bytes = port.readProjectFile(root, pnpmName);
   const limit = workspaceLimits.bytes;
   const problems: Problem[] = [];
-  let pnpmFile: PnpmFile | undefined;
+  let pnpmFile: ReturnType<typeof parseYaml> | undefined;
   try {
-    if (bytes !== undefined && bytes.length > limit) problems.push(report(file, { cause: "bytes", limit }));
+    if (bytes !== undefined && bytes.length > limit)
+      problems.push(report(pnpmName, { cause: "bytes", limit }));
     else if (bytes !== undefined) pnpmFile = (await import("../data/parse-yaml.ts")).parseYaml(bytes);
   } catch {
-    problems.push(report(file, { cause: "malformed" }));
+    problems.push(report(pnpmName, { cause: "malformed" }));
   }
   const { permissions: written } = isRecord(pnpmFile?.value) ? pnpmFile.value : {};
   const permissions = problems.length > 0 ? null : isRecord(written) ? written : {};
   const patterns = findPatterns(pnpmFile, manifest);
   if (patterns === undefined) return { members: undefined, permissions, problems };
-  const { list, path, source } = patterns;
+  const { list, path, file, source } = patterns;
   const { folders, skipped } = findWorkspaces(port, root, list, budget);
+  const add = async (args: ProblemArguments["WorkspaceIncomplete"], at: Path) =>
+    problems.push(...(await locateProblems([{ problem: report(file, args, at), source, at }])));
   // One problem, at the first pattern, because there may be thousands.
   const [first] = skipped;
-  if (first !== undefined || budget.folders < 0) {
-    const args =
-      first === undefined
-        ? ({ cause: "folders", limit: workspaceLimits.folders } as const)
-        : ({ cause: "syntax", pattern: String(list[first]), others: skipped.length - 1 } as const);
-    const at = first === undefined ? path.slice(0, 1) : [...path, first];
-    problems.push(...(await locateProblems([{ problem: report(patterns.file, args, at), source, at }])));
-  }
+  if (first !== undefined)
+    await add({ cause: "syntax", pattern: String(list[first]), others: skipped.length - 1 }, [
+      ...path,
+      first,
+    ]);
+  else if (budget.folders < 0)
+    await add({ cause: "folders", limit: workspaceLimits.folders }, path.slice(0, 1));
   return { members: folders, permissions, problems };
 }

@@ -9,25 +9,19 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Values of npm's configuration by key. Keys written as `key[]` have arrays. */
 export type NpmConfiguration = ReadonlyMap<string, string | readonly string[]>;
 
-interface Location {
+interface Sources {
   env: Environment;
+  /** Folder of the project's .npmrc: the project, or its workspace's root. */
+  projectDirectory?: string | undefined;
   platform?: NodeJS.Platform;
   execPath?: string;
   home?: string | undefined;
 }
 
-export interface NpmConfigurationSources extends Location {
-  /** Folder of the project's .npmrc: the project, or its workspace's root. */
-  projectDirectory: string | undefined;
-}
-
 /** Expands `${NAME}` like npm. For undefined variables, `${NAME?}` is empty and `${NAME}` stays. */
 function expand(text: string, env: Environment): string {
-  return text.replace(/(?<!\\)(\\*)\$\{([^${}]+)\}/g, (whole, escapes: string, expression: string) => {
-    if (escapes.length % 2 === 1) return whole.slice((escapes.length + 1) / 2);
-    const optional = expression.endsWith("?");
-    const value = env[optional ? expression.slice(0, -1) : expression];
-    return `${escapes.slice(escapes.length / 2)}${value ?? (optional ? "" : `\${${expression}}`)}`;
+  return text.replace(/\$\{([^${}?]+)(\?)?\}/g, (whole, name: string, optional?: string) => {
+    return env[name] ?? (optional === undefined ? whole : "");
   });
 }
 
@@ -63,7 +57,7 @@ function readEnvironment(env: Environment): Map<string, string> {
 const fileIn = (folder: string | undefined) => (folder === undefined ? undefined : join(folder, ".npmrc"));
 
 /** The files of the user and of the machine, and the environment. A project may move only the prefix, and with it the global file. */
-function readOwnSources(sources: Location, project: Values) {
+function readOwnSources(sources: Sources, project: Values) {
   const { env, home = findHome() } = sources;
   const expandIn = (text: string) => expand(text, env);
   const environment = readEnvironment(env);
@@ -81,7 +75,7 @@ function readOwnSources(sources: Location, project: Values) {
  * Reads npm's configuration like npm, without running it: environment, the project's .npmrc, the user's, the global one,
  * in this order. Files that cannot be read count as empty.
  */
-export function readNpmConfiguration(sources: NpmConfigurationSources): NpmConfiguration {
+export function readNpmConfiguration(sources: Sources): NpmConfiguration {
   const project = readFile(fileIn(sources.projectDirectory), (text) => expand(text, sources.env));
   const { environment, files } = readOwnSources(sources, project);
   return new Map([...files, ...project, ...environment]);
@@ -101,7 +95,7 @@ const transportKeys = ["proxy", "https-proxy", "noproxy", "ca", "cafile", "stric
  * that the user's or the global file names, and its variables are expanded only in them. It says nothing of proxies and
  * certificates. `withheld` has its other credentials as they are in the file.
  */
-export function readUntrustedNpmConfiguration(sources: NpmConfigurationSources): {
+export function readUntrustedNpmConfiguration(sources: Sources): {
   configuration: NpmConfiguration;
   withheld: ReadonlyMap<string, string>;
 } {
@@ -137,17 +131,16 @@ function pathOf(configuration: NpmConfiguration, key: string, home: string | und
   return home === undefined ? text : text?.replace(/^~(?=[/\\])/, () => home);
 }
 
-function defaultPrefix({ env, platform = process.platform, execPath = process.execPath }: Location): string {
+function defaultPrefix({ env, platform = process.platform, execPath = process.execPath }: Sources): string {
   if (env.PREFIX) return env.PREFIX;
   if (platform !== "win32") return posix.dirname(posix.dirname(execPath));
   return env.APPDATA ? win32.join(env.APPDATA, "npm") : win32.dirname(execPath);
 }
 
 /** npm's folder of globally installed packages, determined like npm without running it. */
-export function findGlobalPackages(location: Location): string {
-  const { platform = process.platform, home = findHome() } = location;
-  const configuration = readNpmConfiguration({ projectDirectory: undefined, ...location });
-  const prefix = pathOf(configuration, "prefix", home) ?? defaultPrefix(location);
+export function findGlobalPackages(sources: Sources): string {
+  const { platform = process.platform, home = findHome() } = sources;
+  const prefix = pathOf(readNpmConfiguration(sources), "prefix", home) ?? defaultPrefix(sources);
   return platform === "win32"
     ? win32.resolve(prefix, "node_modules")
     : posix.resolve(prefix, "lib/node_modules");

@@ -28,7 +28,7 @@ function checkAddress(label: string, url: URL): void {
  * that has the cause: the SDK takes other errors for missing metadata.
  */
 export function createIssuerFetch(label: string, signal?: AbortSignal): FetchLike {
-  const npm = readNpmConfiguration({ projectDirectory: undefined, env: process.env });
+  const npm = readNpmConfiguration({ env: process.env });
   const send = async (url: URL, init: RequestInit): Promise<Response> => {
     checkAddress(label, url);
     const answer = await fetchThrough(findProxy(url, npm, process.env), url, {

@@ -160,7 +160,7 @@ class RemoteCarrier implements Carrier {
   readonly #launch: RemoteLaunch;
   bytesRead = 0;
   /** Not the project's .npmrc: a change in it must not lead requests, whose URL was approved, elsewhere. */
-  readonly #npm = readNpmConfiguration({ projectDirectory: undefined, env: process.env });
+  readonly #npm = readNpmConfiguration({ env: process.env });
   /** Close the transports that are in use, by the ids of their requests. */
   readonly #open = new Map<unknown, () => void>();
   #sessionId: string | undefined;
