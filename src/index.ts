@@ -14,7 +14,6 @@ export {
   TrailblazeError,
 } from "./problems/index.ts";
 export {
-  type BuiltIn,
   createRegistry,
   type Registry,
   type RegistryItem,

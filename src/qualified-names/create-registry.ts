@@ -7,9 +7,6 @@ import {
   resolveReference,
 } from "./resolve-reference.ts";
 
-/** A tool that the host provides: its name, or a definition with a name. */
-export type BuiltIn = string | { readonly name: string; readonly description?: unknown };
-
 /** An item of a pack, or a built-in. */
 export interface RegistryItem {
   kind: Kind;
@@ -35,25 +32,19 @@ export interface Registry {
   resolve(reference: string, options?: Pick<Partial<ReferenceContext>, "from" | "kind">): ResolvedReference;
 }
 
-function describeBuiltIn(builtIn: BuiltIn): RegistryItem {
-  const [name, description] =
-    typeof builtIn === "string" ? [builtIn, null] : [builtIn.name, textOrNull(builtIn.description)];
-  return { kind: "tool", name, qualifiedName: name, description, pack: null, version: null };
-}
+const ofHost = { kind: "tool", description: null, pack: null, version: null } as const;
 
 /**
- * Creates a registry of packs, as `discoverPacks` or `inspectPack` return them, and the host's built-ins.
+ * Creates a registry of packs, as `discoverPacks` or `inspectPack` return them, and the host's built-ins, by name.
  * Trust level: discovery; nothing is read or run.
  */
 export function createRegistry(
   packs: readonly ResolvablePack[],
-  { builtIns = [], manager }: { builtIns?: readonly BuiltIn[]; manager?: ReferenceContext["manager"] } = {},
+  { builtIns = [], manager }: Pick<ReferenceContext, "builtIns" | "manager"> = {},
 ): Registry {
-  const own = builtIns.map(describeBuiltIn);
-  const names = own.map(({ name }) => name);
   const counting = packs.filter(({ shadowed }) => shadowed !== true);
-  const all = [
-    ...own,
+  const all: RegistryItem[] = [
+    ...builtIns.map((name) => ({ ...ofHost, name, qualifiedName: name })),
     ...counting.flatMap((pack) =>
       kinds.flatMap((kind) =>
         (pack[keyOfKind[kind]] ?? []).map(
@@ -70,12 +61,12 @@ export function createRegistry(
     ),
   ];
   return {
-    builtIns: names,
+    builtIns,
     items(kind) {
       return all.filter((item) => kind === undefined || item.kind === kind);
     },
     resolve(reference, { from = "user", kind } = {}) {
-      return resolveReference(reference, { from, kind, packs, builtIns: names, manager });
+      return resolveReference(reference, { from, kind, packs, builtIns, manager });
     },
   };
 }

@@ -28,9 +28,7 @@ const codeOf = (run: () => unknown) => {
 };
 
 describe("the registry of names", () => {
-  const registry = createRegistry([jira, hello], {
-    builtIns: ["tap", { name: "swipe", description: "Swipes.", handler: () => {} } as { name: string }],
-  });
+  const registry = createRegistry([jira, hello], { builtIns: ["tap", "swipe"] });
 
   test("the registry lists built-ins first, then the items of packs", () => {
     expect(registry.items("tool").map(({ qualifiedName }) => qualifiedName)).toEqual([
