@@ -8,7 +8,7 @@ import { lazy } from "../data/memoize.ts";
 import { DataSyntaxError, isRecord, parseJson } from "../data/parse-json.ts";
 import { attempt } from "../files/file-errors.ts";
 import { isBelow } from "../files/inspection-port.ts";
-import { realPathOf } from "../files/node-inspection-port.ts";
+import { inspectionPort } from "../files/node-inspection-port.ts";
 import { makeTemporary, removeTemporary } from "../files/temporary-folders.ts";
 import { failure } from "../problems/problem.ts";
 import { formatSize, printable, shorten } from "../problems/text.ts";
@@ -82,14 +82,14 @@ function findReadable(root: string): string[] {
   let workspace = root;
   for (let at = root; at !== dirname(at); at = dirname(at)) {
     const folder = join(at, "node_modules");
-    const real = basename(at) === "node_modules" ? undefined : realPathOf(folder);
+    const real = basename(at) === "node_modules" ? undefined : inspectionPort.realPath(folder);
     // A link may lead to another node_modules, but nowhere else.
     if (real === undefined || basename(real) !== "node_modules") continue;
     readable.push(folder, real);
     workspace = at;
   }
   for (const link of readable.slice(1).flatMap(findLinks)) {
-    const real = realPathOf(link);
+    const real = inspectionPort.realPath(link);
     // A folder around the pack would reveal its neighbors, and a pack could create a link to anything.
     if (real === undefined || isBelow(real, root) || !isBelow(workspace, real)) continue;
     const isCovered = readable.some((folder) => isBelow(folder, real));

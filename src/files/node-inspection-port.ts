@@ -19,8 +19,6 @@ import {
 } from "./inspection-port.ts";
 import { discoveryPort } from "./node-discovery-port.ts";
 
-export const realPathOf = (path: string): string | undefined => attempt(() => realpathSync.native(path));
-
 function readFile(packageRoot: string, path: string, limit = maximumFileBytes): FileRead {
   let descriptor: number | undefined;
   try {
@@ -45,7 +43,7 @@ function readFile(packageRoot: string, path: string, limit = maximumFileBytes): 
 
 function describePath(packageRoot: string, path: string): PathKind {
   const absolute = join(packageRoot, path);
-  const realPath = realPathOf(absolute);
+  const realPath = discoveryPort.realPath(absolute);
   if (isAbsolute(path) || !isBelow(packageRoot, realPath ?? absolute)) return "outside";
   const stats = realPath === undefined ? undefined : lstatSync(realPath, { throwIfNoEntry: false });
   if (stats === undefined) return "absent";
@@ -54,7 +52,7 @@ function describePath(packageRoot: string, path: string): PathKind {
 }
 
 function listFiles(packageRoot: string, path: string): string[] | undefined {
-  const real = realPathOf(join(packageRoot, path));
+  const real = discoveryPort.realPath(join(packageRoot, path));
   if (real === undefined || !isBelow(packageRoot, real)) return undefined;
   const entries = attempt(() => readdirSync(real, { withFileTypes: true }));
   return entries?.filter((entry) => !entry.isDirectory()).map(({ name }) => name);

@@ -1,14 +1,9 @@
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { attempt } from "./file-errors.ts";
 
 /** The user's home; `undefined` without HOME and without an entry in the user database. */
-export function findHome(): string | undefined {
-  try {
-    return homedir();
-  } catch {
-    return undefined;
-  }
-}
+export const findHome = (): string | undefined => attempt(homedir);
 
 const folders = {
   state: { darwin: "Library/Application Support", variable: "XDG_STATE_HOME", other: ".local/state" },
