@@ -1,5 +1,5 @@
 import type { Breach } from "../extension-schema/shape-faults.ts";
-import { type Path, printable } from "../problems/index.ts";
+import { failure, type Path, printable } from "../problems/index.ts";
 
 /** `$${`, `${NAME}`, `${NAME:-default}`, or a `${` that begins none of these. */
 const reference = /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(?::-((?:(?!\$\{)[^}])*))?\})?/g;
@@ -7,31 +7,24 @@ const reference = /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(?::-((?:(?!\$\{)[^}])*
 /** Variables of editors, which have no counterpart in the environment. */
 const editorVariables = ["workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator"];
 
-export class UnsetVariableError extends Error {
-  readonly variable: string;
-  readonly path: Path;
-  constructor(variable: string, path: Path) {
-    super(`the variable ${variable} is not set`);
-    this.variable = variable;
-    this.path = path;
-  }
-}
-
 /**
  * Replaces `${NAME}` and `${NAME:-default}` with values of the environment, and `$${` with `${`. A default also replaces
- * an empty value. Throws `UnsetVariableError`, with `path`. The string must have no faults.
+ * an empty value. The string must have no faults. Throws `TrailblazeError` `ServerStartFailed`, with the server's label, where
+ * a variable is not set.
  */
 export function expandVariables(
   text: string,
   environment: Readonly<Record<string, string | undefined>>,
-  path: Path,
+  { label, path }: { label: string; path: Path },
 ): string {
   return text.replace(reference, (match: string, name?: string, fallback?: string) => {
     if (name === undefined) return match === "$${" ? "${" : match;
     const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
     if (fallback !== undefined) return value === undefined || value === "" ? fallback : value;
-    if (value === undefined) throw new UnsetVariableError(name, path);
-    return value;
+    if (value !== undefined) return value;
+    const reason = `the variable ${name} is not set`;
+    const hint = `Set it, or write \`\${${name}:-default}\` in the config.`;
+    throw failure("ServerStartFailed", { label, reason, variable: name, hint }, { path });
   });
 }
 

@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { hasCredentials } from "../config/config-rules.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
-import { expandVariables, UnsetVariableError } from "../config/variables.ts";
+import { expandVariables } from "../config/variables.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { declaredDependencies, findProject } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
@@ -164,10 +164,14 @@ function readFileVariables(
 
 const noVariables: ReturnType<typeof readFileVariables> = { ofFile: {}, secrets: [] };
 
-/** A value of the config with the values of the variables that its strings refer to. Throws `UnsetVariableError`. */
-function expandAll<Value>(value: Value, environment: NodeJS.ProcessEnv, path: Path): Value {
+/** A value of a server with the values of the variables that its strings refer to. Throws `ServerStartFailed`. */
+function expandAll<Value>(
+  value: Value,
+  environment: NodeJS.ProcessEnv,
+  { name: label, path }: UserServer,
+): Value {
   const expand = (inner: unknown, at: Path): unknown => {
-    if (typeof inner === "string") return expandVariables(inner, environment, at);
+    if (typeof inner === "string") return expandVariables(inner, environment, { label, path: at });
     if (Array.isArray(inner)) return inner.map((entry, index) => expand(entry, [...at, index]));
     if (!isRecord(inner)) return inner;
     return Object.fromEntries(
@@ -216,7 +220,7 @@ function fillIn(server: UserServer, config: SessionConfig, isLocked: boolean) {
   try {
     const { ofFile, secrets } = needsFiles ? readFileVariables(config, isLocked, server) : noVariables;
     const written = { command, args, cwd, url, headers, env, oauth: oauth ?? {} };
-    const filled = expandAll(written, { ...process.env, ...ofFile }, path);
+    const filled = expandAll(written, { ...process.env, ...ofFile }, server);
     const { clientSecret } = filled.oauth;
     const ofFiles = clientSecret === undefined ? [] : [clientSecret];
     const readValue = (name: string, value: UserServer["env"][string]): string => {
@@ -241,14 +245,9 @@ function fillIn(server: UserServer, config: SessionConfig, isLocked: boolean) {
       secrets: [...secrets, ...ofFiles],
       fault: undefined,
     };
-  } catch (error) {
-    const unfilled = { command, args, cwd, url, headers, env: {}, oauth: {}, ...noVariables };
-    if (error instanceof TrailblazeError) return { ...unfilled, fault: error };
-    if (!(error instanceof UnsetVariableError)) throw error;
-    const { variable, path: at, message: reason } = error;
-    const hint = `Set it, or write \`\${${variable}:-default}\` in the config.`;
-    const fault = failure("ServerStartFailed", { label, reason, variable, hint }, { path: at });
-    return { ...unfilled, fault };
+  } catch (fault) {
+    if (!(fault instanceof TrailblazeError)) throw fault;
+    return { command, args, cwd, url, headers, env: {}, oauth: {}, ...noVariables, fault };
   }
 }
 
