@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { describeType, isRecord } from "../data/parse-json.ts";
-import { checkDefinition } from "../extension-schema/check-definition.ts";
+import { checkDefinition, normalizeDefinition } from "../extension-schema/check-definition.ts";
 import { parseHandler } from "../extension-schema/references.ts";
 import {
   type AnySchema,
@@ -23,13 +23,7 @@ import { type ConfigText, locateInConfig, parseConfig, readProjectConfig } from 
 import { sse, sseHint } from "./config-rules.ts";
 import { config as configSchema, pastedServer } from "./config-schema.ts";
 import { listServerEntries } from "./server-entries.ts";
-import {
-  type BuiltInDefinition,
-  buildConfig,
-  buildDevice,
-  type ConfigSource,
-  normalizeBuiltIn,
-} from "./session-config.ts";
+import { type BuiltInDefinition, buildConfig, buildDevice, type ConfigSource } from "./session-config.ts";
 
 export interface ConfigOptions {
   /** The project's folder: absolute, symbolic links followed. */
@@ -177,6 +171,7 @@ function explainInvalidCode(code: unknown): string | undefined {
 function* findBuiltInFaults(list: unknown): Generator<ConfigFault> {
   for (const [index, definition] of Array.isArray(list) ? list.entries() : []) {
     const path = ["builtIns", index];
+    const shown = formatPath(path);
     const written = isRecord(definition) ? definition : {};
     const present = ["handler", "initialize"].filter((key) => written[key] !== undefined);
     // Handlers are checked below; `checkDefinition` gets the placeholders that it accepts.
@@ -184,11 +179,7 @@ function* findBuiltInFaults(list: unknown): Generator<ConfigFault> {
     const content = written === definition ? { ...written, ...marks } : definition;
     for (const { code, args, hint, path: inside = [] } of checkDefinition("tool", content).problems)
       if (code === "InvalidToolDefinition")
-        yield {
-          reason: `${formatPath(path)} is not valid: ${args.reason}`,
-          path: [...path, ...inside],
-          hint,
-        };
+        yield { reason: `${shown} is not valid: ${args.reason}`, path: [...path, ...inside], hint };
     for (const key of present) {
       const reason = explainInvalidCode(written[key]);
       const at = [...path, key];
@@ -197,11 +188,7 @@ function* findBuiltInFaults(list: unknown): Generator<ConfigFault> {
     const { name } = written;
     if (typeof name === "string" && name.trim() !== "" && !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
       const hint = "Use 1 to 64 characters from A-Z, a-z, 0-9, _ and -.";
-      yield {
-        reason: `${formatPath(path)} has the invalid name ${quote(name)}`,
-        path: [...path, "name"],
-        hint,
-      };
+      yield { reason: `${shown} has the invalid name ${quote(name)}`, path: [...path, "name"], hint };
     }
   }
 }
@@ -236,7 +223,7 @@ export async function refusePacks(text: ConfigText): Promise<never> {
 /** Checks and normalizes the built-ins that a caller defines. Throws `TrailblazeError` `InvalidConfig` for the first error. */
 export async function checkBuiltIns(definitions: readonly BuiltInDefinition[]): Promise<BuiltInDefinition[]> {
   refuse(await describeFaults([...findBuiltInFaults(definitions)], undefined));
-  return definitions.map(normalizeBuiltIn);
+  return definitions.map((one) => normalizeDefinition("tool", one));
 }
 
 /**

@@ -21,9 +21,6 @@ export type ServerStart = "eager" | "lazy";
 /** A built-in's definition: a tool definition like a pack's, with functions or `./module.js#export`. */
 export type BuiltInDefinition = Readonly<Record<string, unknown>>;
 
-export const normalizeBuiltIn = (definition: BuiltInDefinition): BuiltInDefinition =>
-  normalizeDefinition("tool", definition);
-
 export interface ConfigSource {
   value: unknown;
   /** For locating values in the file; `undefined` if there is none. */
@@ -76,7 +73,7 @@ export function buildConfig(checked: CheckedConfig, source: ConfigSource, proble
     toolsets: new Map(Object.entries(config.toolsets)),
     /** The user's composed servers, with unresolved references. */
     servers: Object.entries(config.servers).map(([name, server]) => ({ ...noItems, ...server, name })),
-    builtIns: (config.builtIns as BuiltInDefinition[]).map(normalizeBuiltIn),
+    builtIns: (config.builtIns as BuiltInDefinition[]).map((one) => normalizeDefinition("tool", one)),
     /** Absolute; `undefined` for the default in the user's state folder. */
     logDir: config.logDir === undefined ? undefined : resolve(source.directory, config.logDir),
     /** The user's servers that a session starts: those of the array, then those of `mcpServers`. */
