@@ -34,10 +34,7 @@ export function listServerEntries(config: unknown): ServerEntry[] {
 export const isDisabled = ({ values, isPasted }: ServerEntry): boolean =>
   values.enabled === false || (isPasted && values.disabled === true);
 
-/**
- * The names of the servers and tools of a project's config; empty if it cannot be read, which is reported elsewhere. `labels`:
- * those of `servers` that are subprocess servers.
- */
+/** The names in a project's config; none if it cannot be read, which is reported elsewhere. */
 export async function readConfigNames(port: DiscoveryPort, directory: string) {
   const text = await readProjectConfig(port, directory).catch((error: unknown) => {
     if (!(error instanceof TrailblazeError)) throw error;
@@ -49,11 +46,9 @@ export async function readConfigNames(port: DiscoveryPort, directory: string) {
   const composed = isRecord(config.servers) ? Object.keys(config.servers) : [];
   const builtIns: unknown[] = Array.isArray(config.builtIns) ? config.builtIns : [];
   const tools = strings(builtIns.map((one) => (isRecord(one) ? one.name : undefined)));
-  return { servers: [...composed, ...labels], labels, tools };
+  const kindOf = (name: string): "server" | "tool" | undefined => {
+    if (composed.includes(name) || labels.includes(name)) return "server";
+    return tools.includes(name) ? "tool" : undefined;
+  };
+  return { labels, kindOf };
 }
-
-export const findInConfig = (
-  { servers, tools }: Awaited<ReturnType<typeof readConfigNames>>,
-  name: string,
-): "server" | "tool" | undefined =>
-  servers.includes(name) ? "server" : tools.includes(name) ? "tool" : undefined;

@@ -1,4 +1,4 @@
-import { findInConfig, readConfigNames } from "../config/server-entries.ts";
+import { readConfigNames } from "../config/server-entries.ts";
 import type { Confinement } from "../confinement/evaluate.ts";
 import {
   type DiscoveryOptions,
@@ -108,8 +108,7 @@ export async function missingPack(
   const packNames = found.packs.map(({ pack }) => pack.name);
   const nearest = endingInIt.length > 0 ? [...new Set(endingInIt)] : findNearestNames(asPack, packNames);
   const manager = managerIn(port, found.workspace);
-  const config = await readConfigNames(port, found.project);
-  const inConfig = findInConfig(config, owner);
+  const inConfig = (await readConfigNames(port, found.project)).kindOf(owner);
   const isDeclared = declaredDependencies(found.workspace.project.manifest).has(asPack);
   if (isTwofold && !isDeclared)
     return failure("PackNotInstalled", { name: owner, nearest, alternative: asPack, manager, inConfig });

@@ -1,4 +1,4 @@
-import { findInConfig, readConfigNames } from "../config/server-entries.ts";
+import { readConfigNames } from "../config/server-entries.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { declaredDependencies } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
@@ -26,12 +26,12 @@ export async function planRemove(names: readonly string[], options: ChangeOption
   const what = `remove ${written.join(", ")}`;
   const project = await openProject(cwd, what);
   const { found, declared, directory } = project;
-  const inConfig = await readConfigNames(port, directory);
+  const { kindOf } = await readConfigNames(port, directory);
   const dependencies = written.map((text) => {
     const name = [text, `@${text}`].find((one) => declared.has(one));
     if (name !== undefined) return name;
     const nearest = findNearestNames(text, [...declared]);
-    const args = { name: text, nearest, isRemoval: true, inConfig: findInConfig(inConfig, text) };
+    const args = { name: text, nearest, isRemoval: true, inConfig: kindOf(text) };
     throw failure("PackNotInstalled", args);
   });
   const packages = [...new Set(dependencies)];
