@@ -31,7 +31,7 @@ const itemName = matching(
   itemNamePattern,
   (written) => `is not a valid name: ${explainInvalidItemName(written)}`,
 );
-const references = z.array(name);
+const names = z.array(name);
 /** A qualified name, or one of a built-in. */
 const userName = name.check(z.overwrite((written) => written.replace(/^@/, "")));
 
@@ -86,14 +86,12 @@ const lock = z.object({
 });
 
 const composedServer = z
-  .object({ ...composedKeys(references), version, mcpServerName: z.optional(name) })
+  .object({ ...composedKeys(names), version, mcpServerName: z.optional(name) })
   .check(ruleOfKeys(rules.explainEmptyServer));
 
-const toolPatterns = z.array(name);
-
 const calls = z.object({
-  ask: z._default(toolPatterns, []),
-  deny: z._default(toolPatterns, []),
+  ask: z._default(names, []),
+  deny: z._default(names, []),
 });
 
 const toolOverride = z.object({
@@ -166,8 +164,8 @@ const serverKeys = {
   ),
   tools: section(
     z.object({
-      allow: z.optional(toolPatterns),
-      deny: z._default(toolPatterns, []),
+      allow: z.optional(names),
+      deny: z._default(names, []),
       override: z.optional(z.record(name, toolOverride)),
     }),
   ),
@@ -175,8 +173,6 @@ const serverKeys = {
 };
 
 export const userServer = z.object(serverKeys);
-
-export type CheckedServer = z.output<typeof userServer>;
 
 const label = matching(/\S/, () => "is an empty name").check(rule(rules.explainLabel));
 
@@ -219,7 +215,7 @@ export const config = z
     packs: section(packs),
     lock: section(lock),
     options: z._default(z.record(userName, z.record(z.string(), z.unknown())), {}),
-    toolsets: z._default(z.record(itemName, references), {}),
+    toolsets: z._default(z.record(itemName, names), {}),
     servers: z._default(z.record(itemName, composedServer), {}),
     builtIns: z._default(z.array(z.unknown()), []),
     nameCollisions: z.optional(z.enum(["error", "prefix"])),

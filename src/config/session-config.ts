@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { normalizeDefinition } from "../extension-schema/check-definition.ts";
 import type { Problem } from "../problems/index.ts";
 import type { ConfigText } from "./config-file.ts";
-import { type CheckedConfig, type CheckedServer, userServer } from "./config-schema.ts";
+import { type CheckedConfig, userServer } from "./config-schema.ts";
 import { isDisabled, listServerEntries, type ServerEntry } from "./server-entries.ts";
 
 /** The device that a session runs for. Unknown values are `null`. */
@@ -39,17 +39,15 @@ export function buildDevice(device: CheckedConfig["device"]): Device | undefined
   return { platform, widthPixels, heightPixels, driverType };
 }
 
-type ToolChoices = CheckedServer["tools"] & Pick<CheckedServer, "prefix" | "toolset">;
-
 /** A user's MCP server: a program, or remote. Its strings may refer to variables of the environment. */
 export type UserServer = ReturnType<typeof buildServer>;
 
 /** `configEnvFile`: the config's own `envFile`, which comes before that of the server. */
 function buildServer({ label, path, values, isPasted }: ServerEntry, configEnvFile: string | undefined) {
   const { prefix, tools, toolset, enabled: _, ...server } = userServer.parse(values);
-  const choices: ToolChoices = { prefix, toolset, ...tools };
   // What is in the list is for Trailblaze alone, rather than as any client reads it.
-  return { name: String(label), path, isListed: !isPasted, configEnvFile, ...server, choices };
+  const place = { name: String(label), path, isListed: !isPasted };
+  return { ...place, configEnvFile, ...server, choices: { prefix, toolset, ...tools } };
 }
 
 const noItems = { tools: [], toolsets: [], prompts: [], resources: [], skills: [] };

@@ -9,7 +9,7 @@ export interface PackServer {
 }
 
 /** Whether any of the patterns may name tools of a server, which are known only after it has started. */
-const mayNameTools = (patterns: readonly string[], { pack, items }: PackServer): boolean =>
+export const mayNameTools = (patterns: readonly string[], { pack, items }: PackServer): boolean =>
   patterns.some((written) => {
     const name = written.replace(/^@/, "");
     const end = name.lastIndexOf("/");
@@ -32,10 +32,6 @@ export function isToolAllowed(
   const name = `${pack}/${tool}`;
   return isAllowed(policy, items.has(name) ? [pack, server] : [pack, server, name]);
 }
-
-/** Whether the policy may deny tools of a subprocess server, which it allows. */
-export const mayDenyTools = ({ deny }: PacksPolicy, server: PackServer): boolean =>
-  mayNameTools(deny, server);
 
 /** Takes the name that the server gives the tool. */
 export const isToolChosen = (

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { isAllowed } from "../config/packs-policy.ts";
 import { checkBuiltIns, readConfig } from "../config/read-config.ts";
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
-import { mayDenyTools } from "../config/tool-policy.ts";
+import { mayNameTools } from "../config/tool-policy.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
 import { findProject } from "../discovery/project.ts";
@@ -199,7 +199,7 @@ class ServerFinder {
     const definition = item.definition ?? {};
     if (item.shape !== "subprocessServer")
       return this.#compose({ name, definition, from: inspected.pack, item });
-    const isPlain = this.#isOpen && !mayDenyTools(config.packs, describeServer(inspected, name));
+    const isPlain = this.#isOpen && !mayNameTools(config.packs.deny, describeServer(inspected, name));
     const plan = isPlain ? planPackServer(inspected, item, config) : undefined;
     const selection = { label: item.qualifiedName, found: this.#found, packs: [checked] };
     return { name, definition, selection, plan };
