@@ -4,7 +4,7 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 import { isRecord } from "../data/parse-json.ts";
 import { CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import type { InputRequest, InputRequests, InputRequired, InputRound } from "../runtime/handler-context.ts";
-import { type AskInput, describeRequests, listRequests, settleAnswers } from "../runtime/input-rounds.ts";
+import { type AskInput, listRequests, settleAnswers } from "../runtime/input-rounds.ts";
 import { badRequest, RpcError, rpcCode } from "./client-message.ts";
 
 /** Seals what a call has to know when it is made again with answers. Clients can read it, but cannot change it. */
@@ -85,7 +85,7 @@ export const createLegacyQuestions = ({ capabilities, signal, send }: LegacyClie
   signal,
   async ask({ requests, signal }) {
     if (findMissingCapabilities(requests, capabilities) !== undefined)
-      throw new Error(describeRequests(requests));
+      throw new Error(`The tool needs input, but this client cannot be asked. ${listRequests(requests)}`);
     const responses = new Map<string, unknown>();
     for (const [key, request] of Object.entries(requests)) {
       const sent = send(toMcp(request, { elicitationId: randomUUID() }), signal);

@@ -141,6 +141,3 @@ export function listRequests(requests: InputRequests): string {
   });
   return texts.join("; ");
 }
-
-export const describeRequests = (requests: InputRequests): string =>
-  `The tool needs input, but this client cannot be asked. ${listRequests(requests)}`;

@@ -227,17 +227,17 @@ export class Calls {
     signal?.throwIfAborted();
     const stop = new CallStop();
     const release = signal && whenAborted(signal, () => stop.abort(signal.reason));
-    const ofServer = route.by === "server" ? route.from.plan.entry.timeouts?.callMs : undefined;
-    const limit = new TimeLimit(timeoutMs ?? ofServer ?? state.config.timeouts.callMs, () =>
-      stop.abort(new DOMException(describeLate(target, limit), "TimeoutError")),
-    );
-    const heard = listen(request, name, scope.memory, this.#frame.reportOnce);
+    const { plan, server } = route.by === "server" ? route.from : {};
+    const ms = timeoutMs ?? plan?.entry.timeouts?.callMs ?? state.config.timeouts.callMs;
+    const onLate = () => stop.abort(new DOMException(describeLate(target, limit), "TimeoutError"));
+    const limit = new TimeLimit(ms, onLate);
+    const id = randomUUID();
+    const heard = listen(request, name, scope.memory, this.#frame.reportOnce, () => this.#open.has(id));
     const depth = parent === undefined ? 0 : parent.depth + 1;
     const limits = [limit, ...(parent?.limits ?? [])];
     // Without a spread, which would take as long as the rest of a call.
-    const call: Call = { target, id: randomUUID(), request, depth, limits, heard, stop };
-    this.#open.set(call.id, call);
-    const server = route.by === "server" ? route.from.server : undefined;
+    const call: Call = { target, id, request, depth, limits, heard, stop };
+    this.#open.set(id, call);
     // Until its last round, in which it may ask the user.
     server?.beginRequest();
     const endCall = state.parts.reading.holds.use();
@@ -260,8 +260,7 @@ export class Calls {
       throw this.#explain(error, call, limit);
     } finally {
       limit.end();
-      heard.end();
-      this.#open.delete(call.id);
+      this.#open.delete(id);
       call.ended?.abort(
         new DOMException("The tool was canceled because the invocation ended.", "AbortError"),
       );
@@ -757,10 +756,9 @@ function readArguments(prompt: SessionPrompt, values: unknown): Record<string, s
     failure("InvalidArguments", { reason: `Prompt ${quote(prompt.name)} ${reason}` });
   if (!isRecord(values)) throw invalid(`takes an object of arguments, not ${describeType(values)}`);
   const args = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
-  for (const [name, value] of Object.entries(args)) {
-    if (typeof value === "string") continue;
-    throw invalid(`takes strings as arguments, but ${quote(name)} is ${describeType(value)}`);
-  }
+  const [other] = Object.entries(args).filter(([, value]) => typeof value !== "string");
+  if (other !== undefined)
+    throw invalid(`takes strings as arguments, but ${quote(other[0])} is ${describeType(other[1])}`);
   const missing = prompt.arguments.filter(({ name, required }) => required && !Object.hasOwn(args, name));
   if (missing.length === 0) return args as Record<string, string>;
   const names = missing.map(({ name }) => quote(name)).join(", ");

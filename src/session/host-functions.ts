@@ -49,18 +49,18 @@ export interface RequestOptions {
 /** Limits of one call, and its progress reports. */
 export interface CallOptions extends RequestOptions, Listeners {}
 
-/** They hear redacted events, and nothing after `end`. What they throw is reported once per tool and listener. */
+/** They hear redacted events as long as the call is open. What they throw is reported once per tool and listener. */
 export function listen(
   { onProgress, onLog }: Listeners,
   tool: string,
   memory: SessionMemory,
   reportOnce: SessionFrame["reportOnce"],
-): Listeners & { end(): void } {
-  let isOver = false;
+  isOpen: () => boolean,
+): Listeners {
   /** Calls a listener at once, and waits only to see whether it rejects. */
   const tell = async (option: keyof Listeners, listener: () => unknown): Promise<void> => {
     try {
-      if (!isOver) await listener();
+      if (isOpen()) await listener();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       reportOnce(createProblem("HostListenerFailed", { option, tool, reason }), `${option} ${tool}`);
@@ -74,9 +74,6 @@ export function listen(
         void tell("onProgress", () => onProgress({ ...step, ...text }));
       }),
     onLog: onLog && ((entry) => void tell("onLog", () => onLog(memory.redact(entry)))),
-    end: () => {
-      isOver = true;
-    },
   };
 }
 

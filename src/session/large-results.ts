@@ -67,11 +67,11 @@ export class LargeResults {
     if (isLong) content.splice(at, 0, shorten(texts.join("\n"), "text/plain"));
     const ofJson = leavesOut ? [shorten(json, "application/json")] : [];
     if (texts.length === 0) content.push(...ofJson);
-    const { structuredContent: _, ...others } = result;
-    const [first] = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
-    const kept = leavesOut ? others : result;
-    const cut = carryIntegers(result, { ...kept, content: [...content, ...links], message: first ?? "" });
-    if (leavesOut) this.#incomplete.add(cut);
+    const [message = ""] = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+    const cut = carryIntegers(result, { ...result, content: [...content, ...links], message });
+    if (!leavesOut) return cut;
+    delete cut.structuredContent;
+    this.#incomplete.add(cut);
     return cut;
   }
 

@@ -57,7 +57,7 @@ async function open(
     if (options.watch) await processes.prepare();
     // Before the project is read, so that no change is missed.
     const follow = options.watch ? await watchProject(frame, applyChange) : undefined;
-    await states.take(frame.config());
+    await states.take(frame.config(), resources.closing);
     for (const { owner } of processes.initializers) await resources.step(processes.runnerOf(owner));
     await follow?.();
   };

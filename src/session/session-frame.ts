@@ -240,7 +240,7 @@ export class SessionStates {
   }
 
   /** Without success, the state before stays. Stops early when `stop` aborts, because the project has changed again. */
-  async take(config: SessionConfig, stop?: AbortSignal): Promise<void> {
+  async take(config: SessionConfig, stop: AbortSignal): Promise<void> {
     const frame = this.#frame;
     const { resources, rules } = frame;
     const holds = new Holds();
@@ -258,11 +258,10 @@ export class SessionStates {
         if (mayJoinLater) clock.after(serversMs, resolve);
       });
       // A failing server that the session needs fails it immediately.
-      const started = () => resources.step(Promise.race([reading.started, enough]));
-      await (stop === undefined ? started() : abortable(stop, started));
+      await abortable(stop, () => resources.step(Promise.race([reading.started, enough])));
       await this.publish(reading);
     } finally {
-      if (stop?.aborted !== true) for (const end of this.#superseded.splice(0)) end();
+      if (!stop.aborted) for (const end of this.#superseded.splice(0)) end();
     }
   }
 

@@ -5,10 +5,10 @@ import { convertReturned } from "../../src/runtime/convert-result.ts";
 import { describeReturned } from "../../src/runtime/handler-code.mjs";
 import type { InputRequests } from "../../src/runtime/handler-context.ts";
 import {
-  describeRequests,
   expectAnswer,
   InputNeeded,
   InvalidQuestionError,
+  listRequests,
   settleAnswers,
 } from "../../src/runtime/input-rounds.ts";
 
@@ -100,7 +100,7 @@ test("answers that break their schema are declined, and unasked ones are dropped
 });
 
 test("a description of questions has nothing that a terminal interprets", () => {
-  const text = describeRequests({
+  const text = listRequests({
     a: { message: "\u001b[31mWho?", url: "https://a.example" },
     b: { method: "roots/list", params: {} },
   });
