@@ -398,12 +398,14 @@ export class Calls {
   ): Promise<void> {
     const { limits, request, stop } = call;
     const { onCall } = this.#frame.options;
-    const rule = findRule(tool, request.state);
+    const { calls } = request.state.config;
+    const names = calls === undefined ? [] : patternNames(tool);
     const { name, annotations, source } = tool.shown;
     const denied = (reason: string) => refuse(`The call was denied: ${reason}`, { code: "CallDenied" });
-    if (rule === "deny") throw denied("`calls.deny` of the config has the tool.");
+    if (matchesAny(calls?.deny ?? [], names)) throw denied("`calls.deny` of the config has the tool.");
     // A call that goes on with answers has been approved, perhaps where nothing denied it.
-    if (round !== undefined || (rule === "allow" && onCall === undefined)) return;
+    const isAsked = matchesAny(calls?.ask ?? [], names);
+    if (round !== undefined || (!isAsked && onCall === undefined)) return;
     await whilePaused(limits, async () => {
       const pending = structuredClone({ tool: name, arguments: args, annotations, source });
       const decision = await askHost(this.#frame, { ...pending, signal: stop.signal });
@@ -413,7 +415,7 @@ export class Calls {
         const answer = convertReturned(describeReturned(decision.result));
         throw new CallFailure(this.#readAnswer(answer, request.scope));
       }
-      if (decision === "allow" || rule === "allow") return;
+      if (decision === "allow" || !isAsked) return;
       const objection = await findObjection(call, args);
       if (objection !== undefined) throw denied(objection);
     });
@@ -716,13 +718,6 @@ function askFor(
     });
     return whilePaused(limits, () => ask({ ...how, tool, requests: Object.fromEntries(signed), signal }));
   };
-}
-
-/** What the config says of calls of a tool, where the host does not decide. */
-function findRule(tool: ToolItem, { config: { calls } }: SessionState): "deny" | "ask" | "allow" {
-  if (calls === undefined) return "allow";
-  const names = patternNames(tool);
-  return matchesAny(calls.deny, names) ? "deny" : matchesAny(calls.ask, names) ? "ask" : "allow";
 }
 
 /** Asks the user whether a call may run. Resolves with why it may not. Rejects only when the call ends. */

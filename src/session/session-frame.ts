@@ -20,8 +20,7 @@ import { SessionMemory } from "./session-memory.ts";
 import type { CommandSessionOptions } from "./session-options.ts";
 import { SessionProcesses } from "./session-processes.ts";
 import type { SessionServer } from "./session-servers.ts";
-import type { SessionState } from "./session-state.ts";
-import { createState } from "./session-state.ts";
+import { createState, type SessionState } from "./session-state.ts";
 
 /** A limit on the problems that a session keeps beside those of its state. */
 const mostReported = 1000;

@@ -4,11 +4,10 @@ import type { SessionConfig } from "../config/session-config.ts";
 import { matchesToolName } from "../config/tool-policy.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
-import type { DiscoveredPack } from "../discovery/types.ts";
 import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import { fitsServerTemplate } from "../extension-schema/uri-template.ts";
 import { inspectionPort } from "../files/node-inspection-port.ts";
-import type { InspectedItem } from "../inspection/types.ts";
+import { type InspectedItem, placeInItem } from "../inspection/types.ts";
 import type { Era } from "../mcp/client/json-rpc.ts";
 import { findInvalidTools } from "../mcp/client/server-lists.ts";
 import {
@@ -359,67 +358,59 @@ function collectToolsets(
   const members = new Map<string, Set<string>>();
   const add = (name: string, added: readonly string[]) =>
     members.set(name, new Set([...(members.get(name) ?? []), ...added]));
-  const toolsetItems = new Map(
-    packs.flatMap(({ inspected: { items, pack }, unusable }) =>
-      items
-        .filter((item) => item.shape !== undefined && item.declaration.kind === "toolset")
-        .filter((item) => !unusable.has(item))
-        .map((item) => [item.qualifiedName, { item, pack }] as const),
+  const items = packs.flatMap(({ inspected, unusable }) =>
+    inspected.items.filter(
+      (item) => item.shape !== undefined && item.declaration.kind === "toolset" && !unusable.has(item),
     ),
   );
 
+  /** `owner`: the toolset that has the reference; `undefined` for one of the config. */
+  const report = (error: TrailblazeError, written: WrittenReference, owner: InspectedItem | undefined) => {
+    const { reference, kind, path } = written;
+    if (owner === undefined) {
+      const explained = error.code === "PackNotInstalled" ? names.explainLabel(reference) : undefined;
+      configProblems.push({ ...(explained ?? error).problem, path });
+      return;
+    }
+    const isUnknown = kind === "tool" && !reference.includes("/");
+    const problem = isUnknown ? createProblem("UnknownBuiltIn", { reference, nearest: [] }) : error.problem;
+    problems.push(placeInItem(owner, { ...problem, path }).problem);
+  };
   /** The advertised names of the tools that references mean; none for what is installed but not in the session. */
   const findAll = (
     references: readonly WrittenReference[],
-    from: "user" | DiscoveredPack,
-    report: (error: TrailblazeError, written: WrittenReference) => void,
-    seen = new Set<string>(),
+    owner?: InspectedItem,
+    seen = new Set<InspectedItem>(),
   ): string[] =>
     references.flatMap((written) => {
       const { reference, kind } = written;
       try {
-        const { qualifiedName } = registry.resolve(reference, { from, kind });
+        const { qualifiedName } = registry.resolve(reference, { from: owner?.pack ?? "user", kind });
         if (kind === "tool") return names.find(qualifiedName).map(({ shown }) => shown.name);
-        const inner = toolsetItems.get(qualifiedName);
+        const inner = items.find((item) => item.qualifiedName === qualifiedName);
         return inner === undefined ? [] : findMembers(inner, seen);
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;
         // A tool of a server is not an item, so its advertised name is its only name.
         const named = kind === "tool" ? names.find(reference) : [];
         if (named.length === 1) return named.map(({ shown }) => shown.name);
-        report(error, written);
+        report(error, written, owner);
         return [];
       }
     });
-  const findMembers = (
-    { item, pack }: { item: InspectedItem; pack: DiscoveredPack },
-    seen = new Set<string>(),
-  ): string[] => {
+  const findMembers = (item: InspectedItem, seen = new Set<InspectedItem>()): string[] => {
     if (item.shape === "toolsBundle")
       return tools.flatMap(({ bundle, shown }) => (bundle === item.qualifiedName ? [shown.name] : []));
-    if (seen.has(item.qualifiedName)) return [];
-    seen.add(item.qualifiedName);
-    const { kind, name } = item.declaration;
-    const report = ({ problem }: TrailblazeError, { reference, kind: ofKind, path }: WrittenReference) => {
-      const place = { pack: pack.name, kind, item: name, file: item.file ?? undefined, path };
-      const isUnknown = ofKind === "tool" && !reference.includes("/");
-      const unknown = isUnknown && createProblem("UnknownBuiltIn", { reference, nearest: [] }, place);
-      problems.push(unknown || { ...problem, ...place });
-    };
-    return findAll(findReferences(item), pack, report, seen);
+    return seen.has(item) ? [] : findAll(findReferences(item), item, seen.add(item));
   };
 
   for (const [name, references] of config.toolsets) {
     const written = references.map((reference, index) => {
       return { reference, kind: "tool" as const, path: ["toolsets", name, index] };
     });
-    const report = (error: TrailblazeError, { reference, path }: WrittenReference) => {
-      const explained = error.code === "PackNotInstalled" ? names.explainLabel(reference) : undefined;
-      configProblems.push({ ...(explained ?? error).problem, path });
-    };
-    add(name, findAll(written, "user", report));
+    add(name, findAll(written));
   }
-  for (const toolset of toolsetItems.values()) add(toolset.item.declaration.name, findMembers(toolset));
+  for (const item of items) add(item.declaration.name, findMembers(item));
   for (const { shown, meta, toolset } of tools)
     for (const name of [meta.toolset, toolset]) if (name !== undefined) add(name, [shown.name]);
   const toolsets = [...members].map(([name, found]) => ({ name, tools: [...found] }));

@@ -15,8 +15,8 @@ import type {
 import type { SessionFrame } from "./session-frame.ts";
 import type { RecordedCall } from "./session-memory.ts";
 import type { SessionServerState, SessionState } from "./session-state.ts";
-import type { FoundTool } from "./tool-search.ts";
 import {
+  type FoundTool,
   type LlmToolsOptions,
   refuseSearchName,
   type SearchOptions,
