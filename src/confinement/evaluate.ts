@@ -199,16 +199,10 @@ async function runChild(run: Run): Promise<{ answers: Answer[]; end: string }> {
   return { answers, end };
 }
 
-/** Counts from 1. */
-interface Position {
-  line: number;
-  column?: number;
-}
-
 const caret = /^[^\n]*?:(\d{1,7})\r?\n[^\n]*\n([ \t]*)\^/;
 
-/** The topmost position in the file in a stack, which may be the pack's own text: at a caret, or `FILE:LINE:COLUMN`. */
-function positionInStack(stack: string, file: string): Position | undefined {
+/** The topmost position in the file in a stack, which may be the pack's own text: at a caret, or `FILE:LINE:COLUMN`. From 1. */
+function positionInStack(stack: string, file: string): { line: number; column?: number } | undefined {
   for (const name of [`${pathToFileURL(file).href}:`, `${file}:`]) {
     const [, line, before] = (stack.startsWith(name) ? caret.exec(stack) : null) ?? [];
     if (line !== undefined) return { line: Number(line), column: (before ?? "").length + 1 };
@@ -220,10 +214,7 @@ function positionInStack(stack: string, file: string): Position | undefined {
 }
 
 /** What Node says of source code that it parses in a separate process and does not run; `undefined` if it finds no error. */
-export async function findSyntaxErrorIn(
-  text: string,
-  kind: "esm" | "commonjs",
-): Promise<({ reason: string } & Partial<Position>) | undefined> {
+export async function findSyntaxErrorIn(text: string, kind: "esm" | "commonjs") {
   const type = `--input-type=${kind === "esm" ? "module" : "commonjs"}`;
   const options = { env: {}, timeout: 2000, maxBuffer: 1 << 20, windowsHide: true };
   const run = promisify(execFile)(process.execPath, ["--check", "--no-warnings", type, "-"], options);

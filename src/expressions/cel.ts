@@ -60,15 +60,11 @@ const formatDuration = (duration: Duration) => `${duration.valueOf() / 1000}s`;
 
 function toJsonNumber(value: number | bigint): number {
   const number = Number(value);
-  if (typeof value === "bigint" ? Number.isSafeInteger(number) : Number.isFinite(number)) {
-    // JSON has no negative zero.
-    return number + 0;
-  }
-  throw new EvaluationError(
-    typeof value === "bigint"
-      ? `${value} is too large for a JSON number; use string(…)`
-      : `a JSON number cannot be ${value}`,
-  );
+  if (typeof value === "bigint" && !Number.isSafeInteger(number))
+    throw new EvaluationError(`${value} is too large for a JSON number; use string(…)`);
+  if (!Number.isFinite(number)) throw new EvaluationError(`a JSON number cannot be ${value}`);
+  // JSON has no negative zero.
+  return number + 0;
 }
 
 /** Copies a value to JSON. Throws `EvaluationError` for values that JSON cannot represent exactly. */

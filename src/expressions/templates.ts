@@ -11,17 +11,11 @@ import {
   type Variables,
 } from "./cel.ts";
 
-interface WrittenTemplate {
-  /** The trimmed text between the braces, without the final `?`. */
-  expression: string;
-  /** Written as `${{ expr? }}`: an absent value omits its key or element. */
-  mayBeAbsent: boolean;
-}
-
 /** How many `}}` of one string may be part of expressions, in nested maps and in strings. */
 const mostInner = 100;
 
-function readTemplate(text: string): WrittenTemplate {
+/** Reads the text between the braces. `mayBeAbsent`: it ends with `?`, so that an absent value omits its key or element. */
+function readTemplate(text: string) {
   const inner = text.trim();
   const mayBeAbsent = inner.endsWith("?");
   return { expression: mayBeAbsent ? inner.slice(0, -1).trim() : inner, mayBeAbsent };
@@ -29,7 +23,7 @@ function readTemplate(text: string): WrittenTemplate {
 
 /** Splits a string at its templates. `$${{` is a literal `${{`. `unclosed` is what begins with a template that has no end. */
 export function splitTemplates(text: string) {
-  const parts: (string | WrittenTemplate)[] = [];
+  const parts: (string | ReturnType<typeof readTemplate>)[] = [];
   let inner = 0;
   /** The `}}` that closes an expression: the first one after valid CEL, else the first; -1 if there is none. */
   const findEnd = (start: number): number => {

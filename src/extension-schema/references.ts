@@ -59,12 +59,6 @@ export interface WrittenHandler {
   path: Path;
 }
 
-export interface HandlerPlace {
-  /** Relative to the package, normalized, without a leading `./`. It may still lead outside the package. */
-  module: string;
-  exportName: string;
-}
-
 /** Every handler in a definition, in order. References to tools in a bundle's entries are excluded. */
 export function findHandlers({ shape, definition }: ShapedDefinition): WrittenHandler[] {
   if (shape === undefined || definition === null) return [];
@@ -79,8 +73,11 @@ export function findHandlers({ shape, definition }: ShapedDefinition): WrittenHa
   return findEntryHandlers(definition).filter(({ handler }) => !isReference(handler));
 }
 
-/** Parses `./module.js#export`; the export defaults to `default`. Returns a fault for any other string. */
-export function parseHandler(handler: string): HandlerPlace | { fault: string } {
+/**
+ * Parses `./module.js#export`; the export defaults to `default`. Returns a fault for any other string. The module's path is relative
+ * to the package, normalized, without a leading `./`, and may still lead outside.
+ */
+export function parseHandler(handler: string): { module: string; exportName: string } | { fault: string } {
   const hash = handler.indexOf("#");
   const file = hash < 0 ? handler : handler.slice(0, hash);
   const exportName = hash < 0 ? "default" : handler.slice(hash + 1);
