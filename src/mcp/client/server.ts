@@ -156,7 +156,7 @@ export class Server {
   #era: Era = "legacy";
   readonly #closing = new AbortController();
   /** Aborted when it ends, or has ended by itself. The reason is why calls fail, a `ServerCallError`. */
-  readonly closing = this.#closing.signal;
+  readonly closing: AbortSignal = this.#closing.signal;
   /** Resolves when it is lost: its process exits unexpectedly, or it is unreachable. Never rejects. */
   readonly exit = new Promise<UnexpectedExit>((resolve) => {
     whenAborted(this.closing, () => {
