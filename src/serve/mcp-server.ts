@@ -107,14 +107,12 @@ export class ClientServer extends Server {
   readonly #gateway: SessionGateway;
   readonly #client: GatewayClient;
   readonly #era: Era;
-  readonly #sessionId: string | null;
   readonly #options: ServingOptions;
   /** The ends of what it watches, by what the client asked with: a URI, or the id of a request to listen. */
   readonly #watched = new Map<unknown, () => void>();
   readonly #tellUpdated = (uri: string) => void this.sendResourceUpdated({ uri }).catch(ignore);
 
-  /** `sessionId`: what tools see as `request.session.id`; `null` for a modern client. */
-  constructor(client: GatewayClient, sessionId: string | null, options: ServingOptions) {
+  constructor(client: GatewayClient, era: Era, options: ServingOptions) {
     const { capabilities, instructions, options: about } = client.gateway;
     const cached = ["server/discover", ...listKeys.map((key) => listRules[key].method), "resources/read"];
     const cacheHints = Object.fromEntries(cached.map((method) => [method, options.hint]));
@@ -122,8 +120,7 @@ export class ClientServer extends Server {
     super(about.info, { capabilities, cacheHints, jsonSchemaValidator, instructions });
     this.#gateway = client.gateway;
     this.#client = client;
-    this.#era = sessionId === null ? "modern" : "legacy";
-    this.#sessionId = sessionId;
+    this.#era = era;
     this.#options = options;
     for (const key of findOfferedLists(capabilities))
       this.#handle(listRules[key].method, "PaginatedRequestParams", ({ cursor }, { mcpReq }) =>
@@ -131,12 +128,12 @@ export class ClientServer extends Server {
       );
     this.#handle("tools/call", "CallToolRequestParams", (params, context) => this.#callTool(params, context));
     if ("prompts" in capabilities)
-      this.#handle("prompts/get", "GetPromptRequestParams", (params, context) =>
-        this.#getPrompt(params, context),
+      this.#handle("prompts/get", "GetPromptRequestParams", ({ name, arguments: args = {} }, context) =>
+        this.#askFor(context, [name, args], (request) => this.#gateway.getPrompt(name, args, request)),
       );
     if ("resources" in capabilities)
-      this.#handle("resources/read", "ReadResourceRequestParams", (params, context) =>
-        this.#read(params, context),
+      this.#handle("resources/read", "ReadResourceRequestParams", ({ uri }, context) =>
+        this.#read(uri, context),
       );
     if (skillsExtension in capabilities.extensions)
       this.#handle("skills/get", "ReadResourceRequestParams", ({ uri }) => {
@@ -147,7 +144,7 @@ export class ClientServer extends Server {
     this.#handle("completion/complete", "CompleteRequestParams", (params, { mcpReq }) =>
       this.#complete(params, mcpReq.signal),
     );
-    if (this.#era === "legacy") {
+    if (era === "legacy") {
       this.follow();
       if (capabilities.resources?.subscribe === true) this.#handleSubscriptions();
     }
@@ -202,7 +199,7 @@ export class ClientServer extends Server {
     this.setRequestHandler(method, { params: paramsOf(type) }, async (params, context) => {
       await this.#gateway.opened;
       try {
-        return (await answer(params, context)) as Result;
+        return markIntegers(await answer(params, context)) as Result;
       } catch (error) {
         if (error instanceof AskedResult) return error.result as Result;
         if (error instanceof RpcError) throw error;
@@ -268,7 +265,7 @@ export class ClientServer extends Server {
     const { sessionId, memory } = ofClient;
     const clientInfo = this.#era === "legacy" ? this.getClientVersion() : envelope[CLIENT_INFO_META_KEY];
     const session = {
-      id: this.#sessionId === null ? null : sessionId,
+      id: this.#era === "legacy" ? sessionId : null,
       clientInfo: isRecord(clientInfo) ? clientInfo : {},
       capabilities: isRecord(capabilities) ? capabilities : {},
     };
@@ -276,12 +273,8 @@ export class ClientServer extends Server {
       if (mcpReq.signal.aborted) return;
       const level = isSpecType.LoggingLevel(entry.level) ? entry.level : "info";
       const data = memory.redact(entry.data ?? null);
-      // The SDK knows which levels the client wants. Over HTTP, the stream of the answer is the only one that each
-      // client has; after its end, an open stream of the session gets the message.
-      void mcpReq
-        .log(level, data)
-        .catch(() => this.sendLoggingMessage({ level, data }))
-        .catch(ignore);
+      // The SDK knows which levels the client wants.
+      void mcpReq.log(level, data).catch(ignore);
     };
     const onProgress: ClientRequest["onProgress"] = (step) => {
       if (progressToken === undefined || mcpReq.signal.aborted) return;
@@ -319,7 +312,7 @@ export class ClientServer extends Server {
       const { content, structuredContent, isError, _meta } = answer;
       const isSent = this.#era === "modern" || isRecord(structuredContent);
       const kept = { content, isError, _meta, ...(isSent && { structuredContent }) };
-      return markIntegers(carryIntegers(answer, kept));
+      return carryIntegers(answer, kept);
     } catch (error) {
       if (error instanceof RpcError || error instanceof AskedResult) throw error;
       // The client of a canceled call expects no answer.
@@ -329,17 +322,7 @@ export class ClientServer extends Server {
     }
   }
 
-  async #getPrompt(
-    { name, arguments: args = {} }: SpecTypes["GetPromptRequestParams"],
-    context: ServerContext,
-  ): Promise<object> {
-    const answer = await this.#askFor(context, [name, args], (request) =>
-      this.#gateway.getPrompt(name, args, request),
-    );
-    return markIntegers(answer);
-  }
-
-  async #read({ uri }: { uri: string }, context: ServerContext): Promise<object> {
+  async #read(uri: string, context: ServerContext): Promise<object> {
     const read = this.#gateway.findResource(this.#client, uri);
     if (read === undefined) throw this.#notFound(uri);
     const { isStatic, ...result } = await this.#askFor(context, [uri], read).catch((error) => {
@@ -349,7 +332,7 @@ export class ClientServer extends Server {
     });
     // What a handler answers may differ for each read and client; the SDK adds its hint to the other answers.
     const isKept = isStatic || this.#era === "legacy";
-    return { ...markIntegers(result), ...(!isKept && { ttlMs: 0, cacheScope: "private" }) };
+    return { ...result, ...(!isKept && { ttlMs: 0, cacheScope: "private" }) };
   }
 
   async #complete(

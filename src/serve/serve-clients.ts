@@ -68,7 +68,7 @@ export function serveEras(
       return scope;
     };
     const client = gateway.createClient(only ?? own, !isStateless);
-    return new ClientServer(client, sessionId, options);
+    return new ClientServer(client, "legacy", options);
   };
   const connection: CreateProtocolServer = (connection) =>
     createConnection(modern, () => session(connection), { ...options, protocol });
@@ -135,7 +135,7 @@ function createConnection(
         };
         ends.set(era, end);
         if (era === "modern") {
-          const pinned = new ClientServer(modern, null, options);
+          const pinned = new ClientServer(modern, "modern", options);
           pinned.follow();
           server = pinned;
           servers.push(serveStdio(() => pinned, { legacy: "reject", transport: end }));
@@ -190,7 +190,7 @@ function createHttpServer(client: GatewayClient, options: ServingOptions): Moder
     return tool?.inputSchema as Record<string, unknown> | undefined;
   };
   const create = () => {
-    const server = new ClientServer(client, null, options);
+    const server = new ClientServer(client, "modern", options);
     return Object.assign(new McpServer({ name: "", version: "" }), { server, toolInputSchemaJson });
   };
   const handler = createMcpHandler(create, { legacy: "reject" });

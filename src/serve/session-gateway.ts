@@ -13,7 +13,7 @@ import { createErrorResult } from "../runtime/convert-result.ts";
 import { createEntry, createEntryMeta } from "../runtime/mcp-shapes.ts";
 import type { CallToolResult, PromptResult, ReadAnswer, ToolResult } from "../runtime/tool-result.ts";
 import type { CallRequest, CallScope } from "../session/calls.ts";
-import type { ItemOf, SessionTool, SkillItem, ToolItem } from "../session/items.ts";
+import type { ItemOf, SkillItem, ToolItem } from "../session/items.ts";
 import { fullNameOf } from "../session/names.ts";
 import { Session } from "../session/session.ts";
 import type { SessionChange, SessionFrame } from "../session/session-frame.ts";
@@ -55,16 +55,6 @@ export interface GatewayOptions {
   skillTool?: boolean | undefined;
   /** Lists the search for tools if there are many; no tool may have its name. */
   toolSearch?: LlmToolsOptions | undefined;
-}
-
-interface Listed {
-  state: SessionState;
-  /** Of the tools that they are served. */
-  ofTools: ReadonlyMap<SessionTool, Listing>;
-  ofApps: readonly Listing[];
-  /** The one that loads skills; `undefined` where it is not offered. */
-  skillTool: Listing | undefined;
-  lists: Readonly<Record<ListKey, readonly Listing[]>>;
 }
 
 /** The entry of a tool in `tools/list`: MCP's keys, the qualified name, and more keys of `_meta` that the host sets. */
@@ -130,6 +120,46 @@ function describeSkillTool(skills: readonly SkillItem[]): Listing {
   };
 }
 
+/** What clients are listed of a state. */
+function listsOf(state: SessionState, options: GatewayOptions) {
+  const offered = new Set(options.allTools ? state.tools : state.toolsForLlm());
+  const tools = state.of("tool");
+  const served = tools.filter(({ shown }) => offered.has(shown));
+  const forApps = tools.filter(
+    ({ shown }) => !offered.has(shown) && isForAppsAlone(shown._meta) && state.isShown(shown),
+  );
+  const ofTools = new Map([...served, ...forApps].map((tool) => [tool.shown, describeTool(tool)] as const));
+  const listingsOf = (tools: readonly ToolItem[]) => tools.map(({ shown }) => ofTools.get(shown) as Listing);
+  const skills = state.of("skill");
+  // A tool of the session keeps its name.
+  const isTaken = served.some((tool) => tool.shown.name === skillToolName);
+  const hasSkillTool = options.skillTool === true && skills.length > 0 && !isTaken;
+  const ofResources = (key: "uri" | "uriTemplate") => {
+    const entries = state.of("resource").flatMap(({ shown, listing }) => {
+      const uri = shown[key];
+      return uri === undefined ? [] : [[uri, listing] as const];
+    });
+    // Of several with one URI, the first is read.
+    return [...new Map(entries.toReversed()).values()].reverse();
+  };
+  const lists: Readonly<Record<ListKey, readonly Listing[]>> = {
+    tools: listingsOf(served),
+    prompts: state.of("prompt").map(describePrompt),
+    resources: ofResources("uri"),
+    resourceTemplates: ofResources("uriTemplate"),
+    skills: skills.map(({ listing }) => ({ ...listing })),
+  };
+  return {
+    state,
+    lists,
+    /** Of the tools that can be called. */
+    ofTools,
+    ofApps: listingsOf(forApps),
+    /** The one that loads skills; `undefined` where it is not offered. */
+    skillTool: hasSkillTool ? describeSkillTool(skills) : undefined,
+  };
+}
+
 /** An open session as an MCP server, for all of its clients. */
 export class SessionGateway {
   readonly options: GatewayOptions;
@@ -142,7 +172,7 @@ export class SessionGateway {
   current: SessionFrame | undefined;
   /** Each hears of changes of lists for its client. */
   readonly listeners = new Map<(list: ListCapability) => void, GatewayClient>();
-  #listed: Listed | undefined;
+  #listed: ReturnType<typeof listsOf> | undefined;
 
   constructor(
     opening: Promise<Session>,
@@ -202,38 +232,9 @@ export class SessionGateway {
     return { gateway: this, scope, search: { finder, options, grows } };
   }
 
-  #list(): Listed {
+  #list() {
     const state = this.#state;
-    if (state === this.#listed?.state) return this.#listed;
-    const offered = new Set(this.options.allTools ? state.tools : state.toolsForLlm());
-    const served = state.of("tool").filter(({ shown }) => offered.has(shown));
-    const forApps = state
-      .of("tool")
-      .filter(({ shown }) => !offered.has(shown) && isForAppsAlone(shown._meta) && state.isShown(shown));
-    const ofModels = new Map(served.map((tool) => [tool.shown, describeTool(tool)]));
-    const ofApps = new Map(forApps.map((tool) => [tool.shown, describeTool(tool)]));
-    const skills = state.of("skill");
-    // A tool of the session keeps its name.
-    const isTaken = served.some((tool) => tool.shown.name === skillToolName);
-    const hasSkillTool = this.options.skillTool === true && skills.length > 0 && !isTaken;
-    const skillTool = hasSkillTool ? describeSkillTool(skills) : undefined;
-    const ofResources = (key: "uri" | "uriTemplate") => {
-      const entries = state.of("resource").flatMap(({ shown, listing }) => {
-        const uri = shown[key];
-        return uri === undefined ? [] : [[uri, listing] as const];
-      });
-      // Of several with one URI, the first is read.
-      return [...new Map(entries.toReversed()).values()].reverse();
-    };
-    const lists = {
-      tools: [...ofModels.values()],
-      prompts: state.of("prompt").map(describePrompt),
-      resources: ofResources("uri"),
-      resourceTemplates: ofResources("uriTemplate"),
-      skills: skills.map(({ listing }) => ({ ...listing })),
-    };
-    const ofTools = new Map([...ofModels, ...ofApps]);
-    this.#listed = { state, ofTools, ofApps: [...ofApps.values()], skillTool, lists };
+    if (state !== this.#listed?.state) this.#listed = listsOf(state, this.options);
     return this.#listed;
   }
 
