@@ -9,7 +9,6 @@ import {
   type HttpRequest,
   listenForHttp,
   Refusal,
-  refuseToken,
 } from "../mcp/http/http-server.ts";
 import { quote } from "../problems/text.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
@@ -180,14 +179,11 @@ export async function openCallbackEndpoint(options: CallbackOptions) {
         checkPlace(request);
         checkPath(request, "/scripting/callback");
         checkMethod(request, ["POST"]);
-        const token = checkToken(request, (sent) => (servers.has(sent) ? sent : undefined), tokenMessages);
+        const server = checkToken(request, (token) => servers.get(token), tokenMessages);
         if (!json.test(request.headers.get("content-type") ?? ""))
           throw new Refusal(415, "The Content-Type must be application/json in UTF-8.");
-        const body = await request.read();
-        const server = servers.get(token);
-        // The server may have exited while the body arrived.
-        if (server === undefined) throw refuseToken(tokenMessages.invalid);
-        return await answer(server, body, request.over);
+        // The server may exit while the body arrives, and its invocations with it.
+        return await answer(server, await request.read(), request.over);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         return formatResult({ type: "error", message: error.message }, error);

@@ -54,12 +54,6 @@ interface HttpServerOptions extends HttpLimits {
   isBackground?: boolean;
 }
 
-export interface HttpServer {
-  readonly port: number;
-  /** Accepts no more requests, and destroys the connections of unanswered ones after `graceMs`. Idempotent. */
-  close(graceMs: number): Promise<void>;
-}
-
 /** How long a refused client may keep sending: destroying the connection now could discard the answer. Milliseconds. */
 const lingerMs = 1000;
 const ignore = () => {};
@@ -83,13 +77,10 @@ export function checkToken<Access>(
   const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(sent ?? "") ?? [];
   const access = token === undefined ? undefined : find(token);
   if (access !== undefined) return access;
-  throw sent === null
-    ? new Refusal(401, messages.missing, { "www-authenticate": 'Bearer realm="trailblaze"' })
-    : refuseToken(messages.invalid);
+  const challenge = 'Bearer realm="trailblaze"';
+  if (sent === null) throw new Refusal(401, messages.missing, { "www-authenticate": challenge });
+  throw new Refusal(401, messages.invalid, { "www-authenticate": `${challenge}, error="invalid_token"` });
 }
-
-export const refuseToken = (message: string) =>
-  new Refusal(401, message, { "www-authenticate": 'Bearer realm="trailblaze", error="invalid_token"' });
 
 function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
@@ -134,13 +125,12 @@ async function send(answer: Response, response: ServerResponse, over: AbortSigna
 }
 
 /** Starts to listen. Rejects with Node's error. */
-export async function listenForHttp(options: HttpServerOptions): Promise<HttpServer> {
+export async function listenForHttp(options: HttpServerOptions) {
   const { maxBodyBytes, isBackground = false } = options;
   const requestTimeout = timerMs(options.bodyTimeoutMs);
   const headersTimeout = Math.min(timerMs(options.headersTimeoutMs), requestTimeout);
   /** Connections without a request yet, which Node does not take for idle. */
   const unused = new Set<Socket>();
-  let closing: Promise<void> | undefined;
   const server = createServer({
     headersTimeout,
     requestTimeout,
@@ -166,7 +156,7 @@ export async function listenForHttp(options: HttpServerOptions): Promise<HttpSer
     response.once("close", () => {
       socket.off("close", leave);
       leave();
-      if (closing !== undefined) server.closeIdleConnections();
+      if (!server.listening) server.closeIdleConnections();
     });
     const headers = new Headers();
     // Before Node 20.20.2, a header `__proto__` makes `headersDistinct` throw.
@@ -196,7 +186,7 @@ export async function listenForHttp(options: HttpServerOptions): Promise<HttpSer
   });
   if (isBackground) server.unref();
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    if (closing === undefined) handle(request, response).catch(() => request.socket.destroy());
+    if (server.listening) handle(request, response).catch(() => request.socket.destroy());
   });
 
   server.listen({ host: options.host, port: options.port, exclusive: true });
@@ -204,18 +194,15 @@ export async function listenForHttp(options: HttpServerOptions): Promise<HttpSer
   // The client retries a connection that cannot be accepted for lack of file descriptors.
   server.on("error", ignore);
 
-  const close = async (graceMs: number) => {
-    const closed = new Promise((resolve) => server.close(resolve));
-    for (const socket of unused) socket.destroy();
-    const grace = setTimeout(() => server.closeAllConnections(), timerMs(graceMs));
-    await closed;
-    clearTimeout(grace);
-  };
   return {
     port: (server.address() as AddressInfo).port,
-    close: (graceMs) => {
-      closing ??= close(graceMs);
-      return closing;
+    /** Accepts no more requests, and destroys the connections of unanswered ones after `graceMs`. */
+    async close(graceMs: number): Promise<void> {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of unused) socket.destroy();
+      const grace = setTimeout(() => server.closeAllConnections(), timerMs(graceMs));
+      await closed;
+      clearTimeout(grace);
     },
   };
 }

@@ -1,5 +1,6 @@
 // Serving over streamable HTTP: modern clients request by request, legacy ones in sessions.
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
 import {
   type JSONRPCMessage,
   type TransportSendOptions,
@@ -238,7 +239,7 @@ export async function serveHttp(create: CreateProtocolServer, options: ServeHttp
   const checkPlace = createPlaceCheck(options);
   const digest = options.token === undefined ? undefined : digestOf(options.token);
   const sessions = createSessions(create, options);
-  const open = new Set<AbortSignal>();
+  const open = new Set<Promise<unknown>>();
   let isEnding = false;
 
   /** Answers a request after its checks, in this order. Rejects with `Refusal`. */
@@ -270,8 +271,8 @@ export async function serveHttp(create: CreateProtocolServer, options: ServeHttp
     if (Array.isArray(message)) return refuse(400, "Batches are not supported.", rpcCode.request);
     // A subscription would never end by itself.
     if (requestIdOf(message) !== undefined && methodOf(message) !== "subscriptions/listen") {
-      open.add(over);
-      whenAborted(over, () => open.delete(over));
+      const ended = once(over, "abort").finally(() => open.delete(ended));
+      open.add(ended);
     }
     const isClaimed = () => isOfModernClient(message) || isModern(headers.get("mcp-protocol-version") ?? "");
     if (protocol !== "modern" && !(method === "POST" && isClaimed()))
@@ -320,8 +321,7 @@ export async function serveHttp(create: CreateProtocolServer, options: ServeHttp
     /** Resolves when no request of now is under way, at the latest after `limitMs`. Probes get 503 from now on. */
     drain: async (limitMs: number) => {
       isEnding = true;
-      const ends = [...open].map((over) => new Promise<void>((resolve) => whenAborted(over, resolve)));
-      await atMost(Promise.all(ends), limitMs);
+      await atMost(Promise.all(open), limitMs);
     },
     /** Stops accepting requests, ends the sessions, and destroys open requests after the grace period. Idempotent. */
     close: async () => {
