@@ -157,9 +157,8 @@ class ServerFinder {
   }
 
   #checkedOf(item: InspectedItem): CheckedPack {
-    const checked = this.#checked.get(item);
-    if (checked === undefined) throw new Error(`${item.qualifiedName} was loaded from no pack`);
-    return checked;
+    // The library has no other items.
+    return this.#checked.get(item) as CheckedPack;
   }
 
   #refusalOf(item: InspectedItem): Problem | undefined {

@@ -66,7 +66,7 @@ export async function startSession(
   target?: ServeTarget,
 ): Promise<RunningServer> {
   const { label, composed } = target?.selection ?? { label: "trailblaze" };
-  const { signal, protocol = target?.protocol ?? "both", allTools = false, skillTool, drain } = options;
+  const { signal, protocol = target?.protocol ?? "both", allTools = false, skillTool, drain = 2 } = options;
   const { toolSearch, watch = target === undefined, ...ofSession } = options.session ?? {};
   const { cacheTtl = watch ? 0 : 300 } = options;
   const closing = new AbortController();
@@ -139,9 +139,8 @@ export async function startSession(
       // The only client has the session itself.
       const eras = serveEras(gateway, { protocol, cacheTtl, only: () => gateway.ownScope() });
       const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
-      const onOpened = isAwaited ? onFirst : undefined;
-      const drainMs = drain === undefined ? undefined : drain * 1000;
-      return serveStdio(eras.connection, { ...streams, onFirst: onOpened, onEnd: end, drainMs });
+      const ofClient = { onFirst: isAwaited ? onFirst : undefined, onEnd: end, drainMs: drain * 1000 };
+      return serveStdio(eras.connection, { ...streams, ...ofClient });
     }
     const { token, stateless: isStateless } = transport;
     const eras = serveEras(gateway, { protocol, cacheTtl, token, isStateless });

@@ -179,11 +179,25 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
   }
 }
 
-/** Sessions by their ids. A session starts with `initialize`, and ends with DELETE, by being idle, or with the server. */
-function createSessions(create: CreateProtocolServer, options: ServeHttpOptions) {
-  const { stateless, maxSessions = 1000 } = options;
+/**
+ * Keeps the process alive. Modern requests are served on their own, all others in sessions. Throws `InvalidArguments` for a
+ * missing or unusable token, and `ServerStartFailed` if it cannot listen.
+ */
+export async function serveHttp(create: CreateProtocolServer, options: ServeHttpOptions) {
+  checkHttpTransport(options);
+  const { label, port = 0, stateless = false, maxSessions = 1000, modern, graceMs = 2000 } = options;
+  const host = hostOf(options);
+  const protocol = modern === undefined ? "legacy" : (options.protocol ?? "both");
+  const methods = stateless || protocol === "modern" ? ["POST"] : ["GET", "POST", "DELETE"];
+  const origins = new Set(options.allowedOrigins?.map((text) => text.toLowerCase().replace(/\/$/, "")));
+  const checkPlace = createPlaceCheck(options);
+  const digest = options.token === undefined ? undefined : digestOf(options.token);
+  /** By their ids. A session starts with `initialize`, and ends with DELETE, by being idle, or with the server. */
   const sessions = new Map<string, HttpSession>();
+  const open = new Set<Promise<unknown>>();
+  let isEnding = false;
   let isClosed = false;
+
   const begin = async (request: HttpRequest, message: unknown): Promise<Response> => {
     const id = randomUUID();
     const server = create({ sessionId: id });
@@ -199,48 +213,21 @@ function createSessions(create: CreateProtocolServer, options: ServeHttpOptions)
       throw error;
     }
   };
-  return {
-    /** `message`: the parsed JSON; `undefined` for a method without a body. */
-    async answer(request: HttpRequest, message: unknown): Promise<Response> {
-      if (stateless) return begin(request, message);
-      const id = request.headers.get("mcp-session-id") ?? "";
-      const session = sessions.get(id);
-      if (session !== undefined) return session.answer(request, message);
-      if (id !== "")
-        return refuse(
-          404,
-          "Session not found or ended. Start a new one with `initialize`.",
-          rpcCode.noSession,
-        );
-      if (methodOf(message) !== "initialize" || requestIdOf(message) === undefined)
-        return refuse(400, "The Mcp-Session-Id header is missing.");
-      if (isClosed || sessions.size >= maxSessions)
-        return refuse(503, "Too many sessions. Try again later.", undefined, null, { "retry-after": "60" });
-      return begin(request, message);
-    },
-    async close(): Promise<void> {
-      isClosed = true;
-      await Promise.all([...sessions.values()].map((session) => session.close()));
-    },
-  };
-}
 
-/**
- * Keeps the process alive. Modern requests are served on their own, all others in sessions. Throws `InvalidArguments` for a
- * missing or unusable token, and `ServerStartFailed` if it cannot listen.
- */
-export async function serveHttp(create: CreateProtocolServer, options: ServeHttpOptions) {
-  checkHttpTransport(options);
-  const { label, port = 0, stateless = false, modern, graceMs = 2000 } = options;
-  const host = hostOf(options);
-  const protocol = modern === undefined ? "legacy" : (options.protocol ?? "both");
-  const methods = stateless || protocol === "modern" ? ["POST"] : ["GET", "POST", "DELETE"];
-  const origins = new Set(options.allowedOrigins?.map((text) => text.toLowerCase().replace(/\/$/, "")));
-  const checkPlace = createPlaceCheck(options);
-  const digest = options.token === undefined ? undefined : digestOf(options.token);
-  const sessions = createSessions(create, options);
-  const open = new Set<Promise<unknown>>();
-  let isEnding = false;
+  /** `message`: the parsed JSON; `undefined` for a method without a body. */
+  const answerLegacy = async (request: HttpRequest, message: unknown): Promise<Response> => {
+    if (stateless) return begin(request, message);
+    const id = request.headers.get("mcp-session-id") ?? "";
+    const session = sessions.get(id);
+    if (session !== undefined) return session.answer(request, message);
+    const ended = "Session not found or ended. Start a new one with `initialize`.";
+    if (id !== "") return refuse(404, ended, rpcCode.noSession);
+    if (methodOf(message) !== "initialize" || requestIdOf(message) === undefined)
+      throw new Refusal(400, "The Mcp-Session-Id header is missing.");
+    if (isClosed || sessions.size >= maxSessions)
+      throw new Refusal(503, "Too many sessions. Try again later.", { "retry-after": "60" });
+    return begin(request, message);
+  };
 
   /** Answers a request after its checks, in this order. Rejects with `Refusal`. */
   const answer = async (request: HttpRequest, isAllowedOrigin: boolean): Promise<Response> => {
@@ -275,8 +262,7 @@ export async function serveHttp(create: CreateProtocolServer, options: ServeHttp
       open.add(ended);
     }
     const isClaimed = () => isOfModernClient(message) || isModern(headers.get("mcp-protocol-version") ?? "");
-    if (protocol !== "modern" && !(method === "POST" && isClaimed()))
-      return sessions.answer(request, message);
+    if (protocol !== "modern" && !(method === "POST" && isClaimed())) return answerLegacy(request, message);
     if (modern !== undefined && protocol !== "legacy")
       return modern.answer(toRequest(request), message, over);
     // Without a code of the modern revisions, so that clients fall back to `initialize`.
@@ -326,8 +312,10 @@ export async function serveHttp(create: CreateProtocolServer, options: ServeHttp
     /** Stops accepting requests, ends the sessions, and destroys open requests after the grace period. Idempotent. */
     close: async () => {
       const closed = server.close(graceMs);
+      isClosed = true;
+      const ends = [...sessions.values()].map((session) => session.close());
       // A server that does not close must not block the exit.
-      await atMost(Promise.all([sessions.close(), modern?.close()]), graceMs);
+      await atMost(Promise.all([...ends, modern?.close()]), graceMs);
       await closed;
     },
   };
