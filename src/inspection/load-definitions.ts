@@ -45,11 +45,6 @@ export interface ConfinementOptions {
 
 export interface ReadOptions extends ConfinementOptions {
   signal?: AbortSignal;
-}
-
-export interface LoadOptions extends ReadOptions {
-  /** Only these declarations of the pack, in its order; default: all. */
-  only?: readonly Declaration[];
   /** Also read combined files that no item needs, for the checks of their contents. */
   unneeded?: boolean;
 }
@@ -152,7 +147,7 @@ export function createDefinitionReader(port: InspectionPort, found: FoundPack, o
     }
   }
 
-  return async (declarations: readonly Declaration[], unneeded = false): Promise<InspectedPack> => {
+  return async (declarations: readonly Declaration[]): Promise<InspectedPack> => {
     const problems: UnlocatedProblem[] = [];
     const report: Report = (code, args, place) => {
       const { path = [] } = place;
@@ -180,7 +175,7 @@ export function createDefinitionReader(port: InspectionPort, found: FoundPack, o
         definition: null,
       };
     });
-    for (const { kind, combined } of unneeded ? files : []) {
+    for (const { kind, combined } of options.unneeded ? files : []) {
       const { file = "", format } = combined ?? {};
       if (format === undefined || isTypeScript(format)) continue;
       if (!options.dataOnly || isData(format)) wanted.push({ file, format, combined: true, place: { kind } });
@@ -207,11 +202,9 @@ export function createDefinitionReader(port: InspectionPort, found: FoundPack, o
   };
 }
 
-/** Trust level: inspection. */
-export function loadDefinitions(
+/** Reads the definitions of all items of a pack. Trust level: inspection. */
+export const loadDefinitions = (
   port: InspectionPort,
   found: FoundPack,
-  { only, unneeded, ...options }: LoadOptions = {},
-): Promise<InspectedPack> {
-  return createDefinitionReader(port, found, options)(only ?? allItems(found.extension), unneeded);
-}
+  options: ReadOptions = {},
+): Promise<InspectedPack> => createDefinitionReader(port, found, options)(allItems(found.extension));

@@ -13,13 +13,6 @@ export type Format = (typeof formats)[number];
 export const isData = (format: Format): boolean => ["json", "yaml", "yml"].includes(format);
 export const isTypeScript = (format: Format | undefined): boolean => format === "ts" || format === "mts";
 
-export function splitFileName(fileName: string): { base: string; suffix: string } {
-  const dot = fileName.lastIndexOf(".");
-  return dot < 0
-    ? { base: fileName, suffix: "" }
-    : { base: fileName.slice(0, dot), suffix: fileName.slice(dot + 1) };
-}
-
 /** A file with one definition, or with definitions by name. */
 export interface DefinitionFile {
   /** Relative to the package, with `/`. */
@@ -47,39 +40,27 @@ export type Report = <Code extends ProblemCode>(
 function groupByName(fileNames: readonly string[], folder: string): Map<string, DefinitionFile[]> {
   const files = new Map<string, DefinitionFile[]>();
   for (const fileName of fileNames) {
-    const { base, suffix } = splitFileName(fileName);
-    const format = formats.find((one) => one === suffix);
-    if (suffix === "") continue;
-    files.set(base, [...(files.get(base) ?? []), { file: posix.join(folder, fileName), format }]);
+    const { name, ext } = posix.parse(fileName);
+    const format = formats.find((one) => `.${one}` === ext);
+    if (ext.length > 1)
+      files.set(name, [...(files.get(name) ?? []), { file: posix.join(folder, fileName), format }]);
   }
-  const rankOf = ({ format }: DefinitionFile) =>
-    format === undefined ? formats.length : formats.indexOf(format);
-  for (const [base, group] of files) {
+  const rankOf = ({ format }: DefinitionFile) => [...formats, undefined].indexOf(format);
+  for (const [name, group] of files) {
     // JavaScript is built from TypeScript next to it.
     const isBuilt = group.some(({ format = "" }) => ["mjs", "js", "cjs"].includes(format));
     const used = isBuilt ? group.filter(({ format }) => !isTypeScript(format)) : group;
-    files.set(
-      base,
-      used.sort((one, other) => rankOf(one) - rankOf(other)),
-    );
+    used.sort((one, other) => rankOf(one) - rankOf(other));
+    files.set(name, used);
   }
   return files;
 }
 
 /** Reports several files of an item or a kind. */
-function reportDuplicates(
-  [used, ...others]: readonly DefinitionFile[],
-  place: ProblemPlace,
-  report: Report,
-): void {
-  const again = others.filter(({ format }) => format !== undefined);
-  if (used === undefined || again.length === 0) return;
-  const { file } = used;
-  report(
-    "DuplicateDefinitionFiles",
-    { used: file, others: again.map((one) => one.file) },
-    { ...place, file },
-  );
+function reportDuplicates(files: readonly DefinitionFile[], place: ProblemPlace, report: Report): void {
+  const [used, ...others] = files.flatMap(({ file, format }) => (format === undefined ? [] : file));
+  if (used === undefined || others.length === 0) return;
+  report("DuplicateDefinitionFiles", { used, others }, { ...place, file: used });
 }
 
 /** Why a file cannot be read. TypeScript is supported in packs under development if the running Node supports it. */

@@ -79,8 +79,8 @@ export async function selectPacks(found: FoundPacks, { references, takesSkills }
   const listItems = (one: FoundPack) =>
     declarationsOf(one).filter(({ kind }) => kind !== "skill" || takesSkills !== undefined);
   const load = async (one: FoundPack, only: readonly Declaration[]): Promise<InspectedPack> => {
-    const { loadDefinitions } = await import("../inspection/load-definitions.ts");
-    const pack = await loadDefinitions(port, one, { only });
+    const { createDefinitionReader } = await import("../inspection/load-definitions.ts");
+    const pack = await createDefinitionReader(port, one, {})(only);
     // Only subprocess servers have tools that `allow` can name without naming the server.
     const items = pack.items.filter(
       ({ shape, declaration }) => shape === "subprocessServer" || isChosen(pack, declaration),

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync } from "node:fs";
 import { join, posix } from "node:path";
+import { memoize } from "../data/memoize.ts";
 import { isRecord, isText } from "../data/parse-json.ts";
 import type { Workspace } from "../discovery/workspace.ts";
 
@@ -24,14 +25,11 @@ function createShortcut({ location, manifest, workspace }: Package): (file: stri
   const kindOf = (file: string) => lstatSync(join(location, file), { throwIfNoEntry: false });
   const hasNoRules = (folder: string) =>
     [".npmignore", ".gitignore"].every((name) => !existsSync(join(location, folder, name)));
-  const folders = new Map([[".", entries !== undefined || (workspace === undefined && hasNoRules("."))]]);
-  const isPlainFolder = (folder: string): boolean => {
-    let isPlain = folders.get(folder);
-    isPlain ??=
-      isPlainFolder(posix.dirname(folder)) && kindOf(folder)?.isDirectory() === true && hasNoRules(folder);
-    folders.set(folder, isPlain);
-    return isPlain;
-  };
+  const isPlainFolder: (folder: string) => boolean = memoize((folder) =>
+    folder === "."
+      ? entries !== undefined || (workspace === undefined && hasNoRules("."))
+      : isPlainFolder(posix.dirname(folder)) && kindOf(folder)?.isDirectory() === true && hasNoRules(folder),
+  );
   const isInListed = (folder: string): boolean =>
     listed.has(folder) || listed.has(`${folder}/`) || (folder !== "." && isInListed(posix.dirname(folder)));
   return (file) =>

@@ -1,20 +1,13 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { findMisspelledKeys } from "../../extension-schema/check-definition.ts";
 import { schemaOf } from "../../extension-schema/definition-schema.ts";
-import { type DefinitionFile, isTypeScript, splitFileName } from "../../inspection/locate-definitions.ts";
 import { type KindKey, keyOfKind } from "../../kinds.ts";
 import { explainInvalidItemName } from "../../qualified-names/item-name.ts";
 import { type Check, findInFile, findInItem } from "../finding.ts";
 import { advertisedName } from "./tools.ts";
 
-const configurationFiles: ReadonlySet<string> = new Set(["package.json", "tsconfig.json"]);
-
-/** Whether a file may be a definition: not types or configuration. */
-function isDefinition({ file, format }: DefinitionFile): boolean {
-  const fileName = file.slice(file.lastIndexOf("/") + 1);
-  const isOfTypes = isTypeScript(format) && splitFileName(fileName).base.endsWith(".d");
-  return format !== undefined && !isOfTypes && !configurationFiles.has(fileName);
-}
+/** Files of a known format that are no definitions: types and configuration. */
+const otherFiles = /\.d\.m?ts$|(?:^|\/)(?:package|tsconfig)\.json$/;
 
 /** The names of declarations, including invalid ones; `undefined` if their list is invalid, so that all would seem undeclared. */
 function declaredNames(field: unknown, key: KindKey): Set<unknown> | undefined {
@@ -34,8 +27,9 @@ export const checkOrphanDefinitions: Check = function* ({ inspected }) {
     const isOrphan = (name: string) => !declared.has(name) && explainInvalidItemName(name) === undefined;
     for (const [name, sameName] of perItem) {
       if (!isOrphan(name)) continue;
-      for (const one of sameName.filter(isDefinition))
-        yield findInFile(one.file, "OrphanDefinitionFile", { name, key }, { kind });
+      for (const { file, format } of sameName)
+        if (format !== undefined && !otherFiles.test(file))
+          yield findInFile(file, "OrphanDefinitionFile", { name, key }, { kind });
     }
     const file = combinedFile?.file ?? "";
     for (const name of Object.keys(definitions.get(file) ?? {}).filter(isOrphan))

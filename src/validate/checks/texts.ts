@@ -6,7 +6,7 @@ import { findHiddenCharacters } from "../../problems/hidden-characters.ts";
 import { type Path, type ProblemPlace, quote } from "../../problems/index.ts";
 import { instructionsFile } from "../../skills/skill-folders.ts";
 import { type Check, findInFile, findInItem, findInManifest } from "../finding.ts";
-import { describeTool, findTools } from "./tools.ts";
+import { advertisedName, findTools } from "./tools.ts";
 
 /** The invisible characters in the strings of a value, including keys, which have the path of their value. */
 function* findOddTexts(value: unknown) {
@@ -56,9 +56,12 @@ export const checkDescriptions: Check = function* ({ inspected }) {
     const what = `The ${declaration.kind} ${quote(declaration.name)}`;
     yield findInItem(item, "MissingDescription", { what });
   }
-  for (const tool of findTools(inspected.items)) {
-    if (!tool.isEntry || !isBlank(tool.definition.description)) continue;
-    yield findInItem(tool.item, "MissingDescription", { what: `The ${describeTool(tool)}` }, tool.path);
+  for (const { item, definition, path, isEntry } of findTools(inspected.items)) {
+    if (!isEntry || !isBlank(definition.description)) continue;
+    const name = advertisedName(definition);
+    const entry = name === undefined ? `${Number(path.at(-1)) + 1}` : quote(name);
+    const what = `The entry ${entry} of the toolset ${quote(item.declaration.name)}`;
+    yield findInItem(item, "MissingDescription", { what }, path);
   }
 };
 

@@ -1,7 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { findMetaProblems } from "../../extension-schema/meta-schema.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
-import { type Path, quote } from "../../problems/index.ts";
+import type { Path } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
 
 /** A tool as clients see it: an item or an entry of a bundle. */
@@ -33,14 +33,6 @@ export function advertisedName({ name }: Readonly<Record<string, unknown>>): str
 
 function isAdvertisable(name: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(name);
-}
-
-/** `tool "createIssue"`, or an entry of a bundle by its advertised name or its number from 1. */
-export function describeTool({ item, definition, path, isEntry }: WrittenTool): string {
-  if (!isEntry) return `tool ${quote(item.declaration.name)}`;
-  const name = advertisedName(definition);
-  const entry = name === undefined ? `${Number(path.at(-1)) + 1}` : quote(name);
-  return `entry ${entry} of the toolset ${quote(item.declaration.name)}`;
 }
 
 /** Optional prefixes for app, platform and organization, a verb and a noun, and an optional version from 2. */
