@@ -13,18 +13,15 @@ import { type InspectedPack, placeInItem } from "../inspection/types.ts";
 import { findManagerProgram, runManager } from "../npm/managers/package-manager.ts";
 import { createProblem, failure, type Problem, type ProblemPlace, quote } from "../problems/index.ts";
 import { openSessionByRules } from "../session/open-session.ts";
-import type { SessionOptions, StartedCommand } from "../session/session-options.ts";
+import type { SessionOptions } from "../session/session-options.ts";
 
-export interface AsInstalledOptions {
+export interface AsInstalledOptions extends Pick<SessionOptions, "onInstall" | "onCommand" | "onWait"> {
   /** Absolute paths of tarballs to install beside the pack, for packages that are not published yet. */
   tarballs: readonly string[];
   offline: boolean;
   /** Throw `ConfinementUnavailable` instead of importing modules without confinement. */
   requireConfinement: boolean;
   signal: AbortSignal;
-  /** Called before the command runs. */
-  onCommand(command: string): void;
-  onWait?: SessionOptions["onWait"];
 }
 
 const installMs = 600_000;
@@ -32,15 +29,13 @@ const moduleMs = 10_000;
 /** Of the end of what npm says. */
 const shownCharacters = 2000;
 
-function createFailure(what: string, reason: string, place: ProblemPlace, hint?: string): Problem {
-  const args = { what, reason: reason.replace(/\.$/, ""), hint };
-  return createProblem("FailsAsInstalled", args, place);
-}
+const createFailure = (what: string, reason: string, place: ProblemPlace, hint?: string): Problem =>
+  createProblem("FailsAsInstalled", { what, reason: reason.replace(/\.$/, ""), hint }, place);
 
 async function runNpm(what: string, cwd: string, args: readonly string[], options: AsInstalledOptions) {
   const program = findManagerProgram("npm");
   if (program === undefined) throw failure("InstallFailed", { what, reason: "there is no npm on the PATH" });
-  options.onCommand(["npm", ...args].join(" "));
+  options.onInstall?.(["npm", ...args].join(" "));
   const run = { cwd, args, timeoutMs: installMs, signal: options.signal };
   const { exitCode, reason, tail } = await runManager(program, run);
   if (exitCode === 0) return;
@@ -66,11 +61,10 @@ async function install(location: string, project: string, options: AsInstalledOp
  */
 const writeProbe = (href: string, names: readonly string[]): string => `
 import * as all from ${JSON.stringify(href)};
-const main = Object(all.default) === all.default ? all.default : {};
-const own = (object, name) => (Object.hasOwn(object, name) ? object[name] : undefined);
+const main = Object(all.default);
 const find = (name) => {
-  if (name === "default") return own(main, "__esModule") === true ? own(main, name) : all.default;
-  return own(Object.hasOwn(all, name) ? all : main, name);
+  const places = name === "default" && main.__esModule === true ? [main] : [all, main];
+  return places.find((place) => Object.hasOwn(place, name))?.[name];
 };
 export default ${JSON.stringify(names)}.filter((name) => typeof find(name) === "function");
 `;
@@ -100,39 +94,36 @@ async function importModules(
     const result = results.get(probeOf(module)) ?? { reason: "it was not imported" };
     const quoted = quote(module, 200);
     if ("reason" in result)
-      return { item, problem: createFailure(`Module ${quoted} cannot be imported`, result.reason, { path }) };
+      return placeInItem(item, createFailure(`Module ${quoted} cannot be imported`, result.reason, { path }));
     if (Array.isArray(result.value) && result.value.includes(exportName)) return [];
     const exported = exportName === "default" ? "default export" : `export ${quote(exportName)}`;
     const reason = `${quoted} has no ${exported} that is a function`;
     const hint = "Export a function with this name, or correct the handler.";
-    return { item, problem: createFailure("The handler cannot be called", reason, { path }, hint) };
+    return placeInItem(item, createFailure("The handler cannot be called", reason, { path }, hint));
   });
 }
 
 /** Starts the subprocess servers in a session, which lists what they have. The config in `directory` has the timeouts. */
 async function startServers(
   { items, pack }: InspectedPack,
-  { cwd, directory }: { cwd: string; directory: string },
+  cwd: string,
+  directory: string,
   { signal, onCommand, onWait }: AsInstalledOptions,
 ) {
-  const servers = items.filter(({ shape }) => shape === "subprocessServer");
-  if (servers.length === 0) return [];
+  if (!items.some(({ shape }) => shape === "subprocessServer")) return [];
   const { timeouts } = await readConfig(port, { directory });
   const packs = { allow: [pack.qualifiedName] };
   const config = { timeouts, packs, logDir: cwd, crash: "isolate", nameCollisions: "prefix" } as const;
-  const announce = ({ command, args }: StartedCommand) => onCommand([command, ...args].join(" "));
-  const session = await openSessionByRules(
-    { cwd, config, lock: "off", signal, onCommand: announce, onWait },
-    { userServers: "reported" },
-  );
+  const options = { cwd, config, lock: "off", signal, onCommand, onWait } as const;
+  const session = await openSessionByRules(options, { userServers: "reported" });
   await session.close();
   const errors = session.problems.filter(({ kind, severity }) => kind === "server" && severity === "error");
-  return servers.flatMap((item) => {
+  return items.flatMap((item) => {
     const problem = errors.find((error) => error.item === item.declaration.name);
-    if (problem === undefined) return [];
+    if (problem === undefined || item.shape !== "subprocessServer") return [];
     const path = [item.definition?.script === undefined ? "command" : "script"];
     const reason = `${problem.message} ${problem.hint ?? ""}`.trim();
-    return { item, problem: createFailure("The server cannot be started", reason, { path }) };
+    return placeInItem(item, createFailure("The server cannot be started", reason, { path }));
   });
 }
 
@@ -158,10 +149,9 @@ export async function validateAsInstalled(
       return [createFailure("The installed package is not a pack", reason, { pack: name })];
     }
     const inspected = await loadDefinitions(port, pack, { signal, requireConfinement });
-    signal.throwIfAborted();
-    const findings = [
+    const failures = [
       ...(await importModules(inspected, options)),
-      ...(await startServers(inspected, { cwd, directory: location }, options)),
+      ...(await startServers(inspected, cwd, location, options)),
     ];
     signal.throwIfAborted();
     const broken = inspected.problems
@@ -169,12 +159,10 @@ export async function validateAsInstalled(
       .map(({ message, code: _, severity: _s, hint: _h, args: _a, ...place }) =>
         createFailure("The installed pack has an error", message, place),
       );
-    const placed = findings.map(({ item, problem }) => placeInItem(item, problem));
-    const problems = [...broken, ...(await locateProblems(placed))];
-    return problems.map((problem) => ({ ...problem, pack: name }));
+    return [...broken, ...(await locateProblems(failures))];
   } catch (error) {
-    const [what, reason] = ["validate the pack as installed", "it was interrupted"];
-    throw signal.aborted ? failure("InstallFailed", { what, reason }) : error;
+    const what = "validate the pack as installed";
+    throw signal.aborted ? failure("InstallFailed", { what, reason: "it was interrupted" }) : error;
   } finally {
     rmSync(cwd, { recursive: true, force: true, maxRetries: 3 });
   }

@@ -62,6 +62,7 @@ async function addAsInstalled(input: Input, details: readonly DetailedReport[], 
     throw failure("InvalidArguments", { reason: `--with: ${quote(path, 400)} is not a tarball`, hint });
   });
   const { validateAsInstalled } = await import("../../as-installed/validate-as-installed.ts");
+  const { serverNotes } = await import("../session/session-command.ts");
   const signal = await catchSignals(input);
   if (!options.yes) {
     requireTerminal("confirmation", "Pass --yes to run the pack's code without confirmation.");
@@ -79,8 +80,8 @@ async function addAsInstalled(input: Input, details: readonly DetailedReport[], 
       offline: options.offline,
       requireConfinement: options["require-confinement"],
       signal,
-      onCommand: (command) => output.note(`Running ${printable(command)}`),
-      onWait: (await import("../session/session-command.ts")).serverNotes.onWait,
+      ...serverNotes,
+      onInstall: (command) => output.note(`Running ${printable(command)}`),
     }).catch((error: unknown) => {
       const isLost = isOne && report.ok;
       if (isLost || signal.aborted || !(error instanceof TrailblazeError)) throw error;
