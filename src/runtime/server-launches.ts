@@ -38,7 +38,9 @@ interface PlannedServer {
   /** What files say that it uses, for no log. */
   secrets: readonly string[];
   /** What the config or the pack's definition says of it. Only the user chooses its tools and limits its results. */
-  entry: Partial<Pick<UserServer, "protocol" | "start" | "idleMs" | "timeouts" | "results" | "choices">>;
+  entry: Partial<
+    Pick<UserServer, "protocol" | "start" | "idleMs" | "timeouts" | "results" | "choices" | "package">
+  >;
 }
 
 /** A server that a session starts. The environment is created at the start, because it may contain a token. */
@@ -181,10 +183,11 @@ function expandAll<Value>(
   return expand(value, path) as Value;
 }
 
-export const describeUserSource = (
-  { name }: Pick<UserServer, "name">,
-  { file }: Pick<SessionConfig, "file">,
-): ToolSource => ({ type: "config", server: name, ...(file === undefined ? {} : { file }) });
+export const describeUserSource = (server: UserServer, { file }: SessionConfig): ToolSource => ({
+  type: "config",
+  server: server.name,
+  ...(file && { file }),
+});
 
 const describeUserServer = (server: UserServer, config: SessionConfig) => ({
   label: server.name,
@@ -214,40 +217,32 @@ async function explainMissing(
 
 /** A user's server with the values of variables and files. With a `fault`, it cannot have them, and its strings are as written. */
 function fillIn(server: UserServer, config: SessionConfig, isLocked: boolean) {
-  const { name: label, path, command, args, cwd, url, headers, env, oauth } = server;
+  const { name: label, path, command, args, cwd, url, headers, env, oauth = {} } = server;
+  const written = { command, args, cwd, url, headers, env, oauth };
   // A program inherits what files say; a remote server needs them for references alone.
   const needsFiles = url === undefined || JSON.stringify([url, headers, oauth]).includes("${");
   try {
-    const { ofFile, secrets } = needsFiles ? readFileVariables(config, isLocked, server) : noVariables;
-    const written = { command, args, cwd, url, headers, env, oauth: oauth ?? {} };
+    const { ofFile, ...files } = needsFiles ? readFileVariables(config, isLocked, server) : noVariables;
     const filled = expandAll(written, { ...process.env, ...ofFile }, server);
-    const { clientSecret } = filled.oauth;
-    const ofFiles = clientSecret === undefined ? [] : [clientSecret];
-    const readValue = (name: string, value: UserServer["env"][string]): string => {
-      if (typeof value === "string") return value;
+    const { clientSecret = "" } = filled.oauth;
+    const secrets = [...files.secrets, clientSecret];
+    const values = Object.entries(filled.env).map(([name, value]) => {
+      if (typeof value === "string") return [name, value] as const;
       const at = [...path, "env", name, "file"];
       if (isLocked && decidesWhatRuns(name)) {
         const reason = `its variable ${name} decides what runs, so a file cannot have it`;
         throw failure("ServerStartFailed", { label, reason }, { path: at });
       }
-      const named = env[name];
       // The path may have secret parts.
-      const shown = typeof named === "object" ? named.file : undefined;
+      const { file: shown } = env[name] as typeof value;
       const text = readText(label, config.directory, value.file, at, shown).replace(/\r?\n$/, "");
-      ofFiles.push(text);
-      return text;
-    };
-    const values = Object.entries(filled.env).map(([name, value]) => [name, readValue(name, value)] as const);
-    return {
-      ...filled,
-      env: Object.fromEntries(values),
-      ofFile,
-      secrets: [...secrets, ...ofFiles],
-      fault: undefined,
-    };
+      secrets.push(text);
+      return [name, text] as const;
+    });
+    return { ...filled, env: Object.fromEntries(values), ofFile, secrets, fault: undefined };
   } catch (fault) {
     if (!(fault instanceof TrailblazeError)) throw fault;
-    return { command, args, cwd, url, headers, env: {}, oauth: {}, ...noVariables, fault };
+    return { ...written, env: {}, oauth: {}, ...noVariables, fault };
   }
 }
 

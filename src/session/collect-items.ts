@@ -1,4 +1,5 @@
 // What packs and the host offer that the host runs, and what their prompts and resources answer.
+import { isUtf8 } from "node:buffer";
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { isRecord, textOrNull } from "../data/parse-json.ts";
 import { matchUriTemplate, parseUriTemplate } from "../extension-schema/uri-template.ts";
@@ -139,9 +140,8 @@ export function collectPack(
     const source = describeSource(inspected, item);
     const problem = unusable.get(item);
     const name = textOrNull(definition?.name) ?? declaration.name;
-    const isUsable = definition !== null && problem === undefined;
     const add = (one: SessionItem) => contribution.items.push(one);
-    if (!isUsable) {
+    if (definition === null || problem !== undefined) {
       // Those are told of where they would start.
       if (kind !== "server") contribution.skipped.push(describeUnusable(kind, name, source, problem));
     } else if (kind === "tool") {
@@ -369,7 +369,6 @@ function createPackResource(item: InspectedItem, owner: CodeOwner) {
 
 type Part = Pick<ResourceContents, "uri" | "mimeType">;
 
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Media types whose contents are not text, whatever their bytes are. */
 const binaryType =
   /^(?:(?:image|audio|video|font)\/(?!.*\+xml)|application\/(?:octet-stream|pdf|zip|gzip)\b)/i;
@@ -387,14 +386,9 @@ function readFile(root: string, file: string, part: Part): ResourceContents {
     const reason = read.state === "unusable" ? read.reason : fileFaults[read.state];
     throw new Error(`The resource's file ${quote(file)} cannot be read: ${reason}.`);
   }
-  const { bytes } = read;
-  try {
-    if (!binaryType.test(part.mimeType ?? "") && !bytes.includes(0))
-      return { ...part, text: utf8.decode(bytes) };
-  } catch {
-    // It is not UTF-8.
-  }
-  return { ...part, blob: Buffer.from(bytes).toString("base64") };
+  const content = Buffer.from(read.bytes);
+  const isText = !binaryType.test(part.mimeType ?? "") && !content.includes(0) && isUtf8(content);
+  return { ...part, ...(isText ? { text: content.toString() } : { blob: content.toString("base64") }) };
 }
 
 /** What a handler returned, with what it may leave out, and without what is invalid. */

@@ -123,31 +123,20 @@ async function findWatchedEntries(
   return new Map(Array.from(all, (folder) => [folder, (name) => isWatched(join(folder, name))]));
 }
 
-/** Where the packages are that a project declares; `undefined` for one that is not installed. */
-export const locateDeclared = ({ workspace }: FoundPacks): Map<string, string | undefined> =>
-  new Map(
-    declaredFolders(port, workspace).flatMap((folder) =>
-      folder.name === undefined ? [] : [[folder.name, locate(port, folder)] as const],
-    ),
-  );
-
 /**
  * Throws if the project must not be used as it is, because it is in the middle of an installation: of the project, its packs and the
  * packages of its servers, a package.json cannot be read any more, or a package is missing that is still declared. Others may be
  * missing for good, such as the development dependencies that `npm prune --omit=dev` removes.
  */
-export function refuseIncompleteProject(
-  { found, declared }: Pick<ProjectReading, "found" | "declared">,
-  before: Pick<ProjectReading, "found" | "declared" | "config">,
-): void {
-  const { packs } = before.found;
-  const servers = before.config.subprocessServers.map((server) => server.package);
-  const used = new Set([...packs.map(({ pack }) => pack.name), ...servers]);
-  const isBroken = (location: string) => found.broken.has(location) && !before.found.broken.has(location);
-  const isIncomplete = ([name, location]: [string, string | undefined]) =>
-    used.has(name) && (location === undefined ? before.declared.get(name) !== undefined : isBroken(location));
-  const places = [found.project, ...packs.map(({ pack }) => pack.location)];
-  if ([...declared].some(isIncomplete) || places.some(isBroken))
+export function refuseIncompleteProject(found: FoundPacks, before: ProjectReading): void {
+  const { packs, broken } = before.found;
+  const plans = before.parts.flatMap((part) => ("plan" in part && !part.plan.fault ? part.plan : []));
+  const used = new Set([...packs.map(({ pack }) => pack.name), ...plans.map(({ entry }) => entry.package)]);
+  const needed = declaredFolders(port, found.workspace).filter(({ name }) => name && used.has(name));
+  const places = [...needed.map((folder) => locate(port, folder)), ...packs.map(({ pack }) => pack.location)];
+  const isUnusable = (location: string | undefined) =>
+    location === undefined || (found.broken.has(location) && !broken.has(location));
+  if ([found.project, ...places].some(isUnusable))
     throw new Error("The project cannot be used while it is being changed.");
 }
 

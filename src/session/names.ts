@@ -173,7 +173,7 @@ export class Names<One extends ItemOf<NamedKind>> {
     const [item] = isReference && qualified ? this.find(qualified) : [];
     if (item !== undefined) return item;
     const mayBeLabel = fault?.code === "PackNotInstalled" || fault?.code === "InvalidQualifiedName";
-    if (fault !== undefined && !mayBeLabel) throw this.#explain(fault);
+    if (fault !== undefined && !mayBeLabel) throw fault;
     // It is installed but excluded; the error says why.
     const skipped = this.#findSkipped(name, qualified);
     if (skipped?.problem !== undefined) throw new TrailblazeError(skipped.problem);

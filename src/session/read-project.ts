@@ -27,13 +27,12 @@ import {
 import { type CodeOwner, type CodePlace, placeOfCode } from "../runtime/tool-code.ts";
 import { type CheckedPack, makesUnusable } from "../validate/finding.ts";
 import { collectBuiltIns, collectBundles, collectPack } from "./collect-items.ts";
-import { hashPackCode, locateDeclared, refuseIncompleteProject } from "./follow-project.ts";
+import { hashPackCode, refuseIncompleteProject } from "./follow-project.ts";
 import {
   type Contribution,
   collectVanished,
   contribute,
   describeUnusable,
-  type ItemOf,
   isOf,
   type SessionItem,
   type ToolItem,
@@ -74,8 +73,6 @@ export class Holds {
 /** The project as it was at one moment, with the servers that were started for it. */
 export interface ProjectReading extends Pick<ReadingContext, "config" | "holds"> {
   found: FoundPacks;
-  /** Where the packages are that the project declares; empty if it is not followed. */
-  declared: ReadonlyMap<string, string | undefined>;
   /** As far as they are approved. */
   packs: readonly CheckedPack[];
   /** What offers something, in the order of the session's tools. */
@@ -209,16 +206,15 @@ async function readPacks(context: ReadingContext, isForCalls: boolean) {
   const { frame, config, gate } = context;
   const { cwd, options, resources, rules, states } = frame;
   const { selection } = rules;
-  const { calls = [], watch } = options;
+  const { calls = [] } = options;
   const found = selection?.found ?? (await resources.step(findPacks(port, { cwd, policy: config.packs })));
   if (selection !== undefined) {
     const problems = selection.packs.flatMap((pack) => pack.problems);
-    return { found, declared: new Map(), packs: selection.packs, skipped: [], problems };
+    return { found, packs: selection.packs, skipped: [], problems };
   }
   // What is named so takes a pack that the project does not declare.
   for (const name of calls) if (isQualifiedName(name)) await resources.step(lookUpSubject(port, found, name));
-  const declared: ProjectReading["declared"] = watch ? locateDeclared(found) : new Map();
-  if (states.reading !== undefined) refuseIncompleteProject({ found, declared }, states.reading);
+  if (states.reading !== undefined) refuseIncompleteProject(found, states.reading);
   const problems = [...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems)];
   // A pack with an unreadable field has no items that could be checked.
   for (const { pack } of found.packs) {
@@ -241,7 +237,7 @@ async function readPacks(context: ReadingContext, isForCalls: boolean) {
   }
   // What is left of the lock is about others.
   problems.push(...(gate?.finish(found) ?? []));
-  return { found, declared, packs, skipped, problems };
+  return { found, packs, skipped, problems };
 }
 
 /** Reads the project, or what is selected of it, and starts its servers. Throws a `TrailblazeError` for what is broken and needed. */
@@ -258,7 +254,7 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   // The servers of the config start while packs are found, unless the state may be refused.
   const startsEarly = states.reading === undefined && gate?.isFrozen !== true;
   const early = startsEarly ? await resources.step(addOwn()) : undefined;
-  const { found, declared, skipped, problems, ...checked } = await readPacks(context, isForCalls);
+  const { found, skipped, problems, ...checked } = await readPacks(context, isForCalls);
   const ofConfig = (early ?? (await resources.step(addOwn()))).flat();
 
   const packs = checked.packs.map((one) => {
@@ -285,10 +281,8 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   const bundles = await resources.step(collectBundles(packs, offered, registry));
   const ofHost = hostTools.skipped.length > 0 ? [hostTools] : [];
   const needy = composed === undefined ? packs.map((pack) => pack.offered) : ofHost;
-  failForErrors(
-    context,
-    [...needy, ...bundles].flatMap((one) => one.problems),
-  );
+  const ofNeedy = [...needy, ...bundles].flatMap((one) => one.problems);
+  failForErrors(context, ofNeedy);
   if (watch) holdCode(context, packs, [...offered, ...bundles]);
   const ofPacks = packs.map((pack, index) => [pack.offered, bundles[index] ?? contribute(), ...pack.servers]);
   const left = [...skipped, ...collectVanished(packs.flatMap((one) => one.problems))];
@@ -301,7 +295,6 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   return {
     config,
     found,
-    declared,
     packs,
     parts,
     problems: [...config.problems, ...problems],
@@ -357,11 +350,6 @@ function findInitializers(label: string, { origin }: Composition, tools: readonl
   return ofServer ? [ofServer, ...ofTools] : ofTools;
 }
 
-function numberAll(items: readonly ItemOf<"tool" | "prompt">[]): void {
-  const names = numberNames(items.map(({ shown }) => shown.name));
-  for (const [index, { shown }] of items.entries()) shown.name = names[index] ?? shown.name;
-}
-
 /** Whether an item is a member, or an entry of a bundle that is one. */
 function isMember(one: SessionItem, { kind, name, item }: ServerMember): boolean {
   if (kind === "toolset") return one.kind === "tool" && one.bundle === name;
@@ -387,7 +375,10 @@ function selectMembers(
       allTools ||
       ((one.meta.isForLlm || isForAppsAlone(one.shown._meta)) && !one.meta.requiresContext),
   );
-  numberAll(items.filter(isOf("tool")));
-  numberAll(items.filter(isOf("prompt")));
+  for (const kind of ["tool", "prompt"] as const) {
+    const named = items.filter(isOf(kind));
+    const names = numberNames(named.map(({ shown }) => shown.name));
+    for (const [index, { shown }] of named.entries()) shown.name = names[index] ?? shown.name;
+  }
   return { items, initializers: findInitializers(label, composed, candidates.filter(isOf("tool"))) };
 }

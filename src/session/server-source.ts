@@ -208,16 +208,6 @@ export class ServerSource {
   }
 }
 
-function collectFailedServer({ label, source, place }: ServerPlan, problem: Problem): Contribution {
-  const { code, message } = problem;
-  // Calls of its tools say what to do.
-  const ofCalls = code === "AuthorizationRequired" ? problem : undefined;
-  const reason = "ServerFailed";
-  const skipped: Skipped = { kind: "server", name: label, source, reason, message, problem: ofCalls };
-  const path = problem.path ?? place.path;
-  return contribute({ skipped: [skipped], problems: [{ ...problem, ...place, ...(path && { path }) }] });
-}
-
 /**
  * What a server offers of its lists, as far as the config and the lock allow it; nothing while they are unknown. One that says
  * something else to models than is approved is ended, and offers nothing.
@@ -225,8 +215,18 @@ function collectFailedServer({ label, source, place }: ServerPlan, problem: Prob
 export function collectServer(from: ServerSource): Contribution {
   const { plan, server, offer } = from;
   const { label, source, place } = plan;
-  if (offer === undefined)
-    return server.fault === undefined ? contribute() : collectFailedServer(plan, server.fault);
+  if (offer === undefined) {
+    const { fault } = server;
+    if (fault === undefined) return contribute();
+    const path = fault.path ?? place.path;
+    // Calls of its tools say what to do.
+    const problem = fault.code === "AuthorizationRequired" ? fault : undefined;
+    const why = { reason: "ServerFailed", message: fault.message, problem } as const;
+    return contribute({
+      skipped: [{ kind: "server", name: label, source, ...why }],
+      problems: [{ ...fault, ...place, ...(path && { path }) }],
+    });
+  }
   if (offer.refusal !== undefined) {
     void server.close();
     const skipped = describeUnusable("server", source.item ?? label, source, offer.refusal);

@@ -225,12 +225,8 @@ export class SessionProcesses {
   }
 
   #codeOf(owner: CodeOwner): OwnedCode {
-    const key = keyOf(owner);
-    let code = this.#code.get(key);
-    if (code === undefined) {
-      code = { holders: 0 };
-      this.#code.set(key, code);
-    }
+    const code = this.#code.get(keyOf(owner)) ?? { holders: 0 };
+    this.#code.set(keyOf(owner), code);
     return code;
   }
 

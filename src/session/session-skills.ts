@@ -24,7 +24,7 @@ export function describeServerSkill(from: ServerSource, entry: SkillEntry): Skil
   const renamed =
     resources === "dynamic"
       ? resources
-      : resources.map((file) => ({ uri: rename(file.uri), digest: file.digest, size: file.size }));
+      : resources.map(({ uri, digest, size }) => ({ uri: rename(uri), digest, size }));
   return {
     kind: "skill",
     shown: { name, qualifiedName: null, description, source, files: filesOf(entry) },

@@ -121,11 +121,8 @@ export function searchTools(
   if (unknown !== undefined) throw unknownName("ToolsetNotFound", unknown, known);
   const tools = state.toolsForLlm();
   const text = query.slice(0, longestQuery);
-  const scores = new Map<number, number>(
-    indexOf(state)
-      .search(text)
-      .map(({ id, score }) => [id, score]),
-  );
+  const results = indexOf(state).search(text);
+  const scores = new Map<number, number>(results.map(({ id, score }) => [id, score]));
   const best = Math.max(0, ...scores.values());
   const wanted = text.trim();
   return tools
