@@ -199,11 +199,11 @@ export function collectBundles(
   offered: readonly Contribution[],
   registry: Registry,
 ): Promise<Contribution[]> {
-  const refused = packs.flatMap(({ unusable }) => [...unusable]).filter(([, problem]) => isRefusal(problem));
-  const refusals = new Map(refused.map(([{ qualifiedName }, problem]) => [qualifiedName, problem]));
-  const code = new Map<string, RunnableTool>();
+  const known = new Map<string, RunnableTool | Problem>();
+  for (const [{ qualifiedName }, problem] of packs.flatMap(({ unusable }) => [...unusable]))
+    if (isRefusal(problem)) known.set(qualifiedName, problem);
   for (const { shown, route } of offered.flatMap(({ items }) => items.filter(isOf("tool"))))
-    if (route.by === "code" && shown.qualifiedName !== null) code.set(shown.qualifiedName, route.code);
+    if (route.by === "code" && shown.qualifiedName !== null) known.set(shown.qualifiedName, route.code);
   const ofPacks = packs.map(async ({ inspected, unusable, owner }) => {
     const contribution = contribute();
     const { pack, items } = inspected;
@@ -214,8 +214,7 @@ export function collectBundles(
       const findTool = (reference: string) => {
         try {
           const name = registry.resolve(reference, { from: pack, kind: "tool" }).qualifiedName;
-          const found = code.get(name) ?? refusals.get(name);
-          return found ?? createProblem("ToolNotFound", { name: reference, nearest: [] });
+          return known.get(name) ?? createProblem("ToolNotFound", { name: reference, nearest: [] });
         } catch (error) {
           if (error instanceof TrailblazeError) return error.problem;
           throw error;

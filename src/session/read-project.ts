@@ -131,19 +131,14 @@ async function addOwnServer(
   isOther: boolean,
 ): Promise<(Contribution | ServerSource)[]> {
   const { config, gate } = context;
-  const isLocked = gate !== undefined;
-  const contribution = contribute({ problems: isOther ? [] : problems });
+  const told = isOther ? [] : problems;
   if (refusal !== undefined) {
-    contribution.skipped.push(
-      describeUnusable("server", server.name, describeUserSource(server, config), refusal),
-    );
-    return [contribution];
+    const skipped = describeUnusable("server", server.name, describeUserSource(server, config), refusal);
+    return [contribute({ skipped: [skipped], problems: told })];
   }
-  const plan =
-    server.url === undefined
-      ? await planUserServer(server, config, isLocked)
-      : planRemoteServer(server, config, isLocked);
-  return [contribution, addServer(context, plan, isOther)];
+  const describe = server.url === undefined ? planUserServer : planRemoteServer;
+  const plan = await describe(server, config, gate !== undefined);
+  return [contribute({ problems: told }), addServer(context, plan, isOther)];
 }
 
 /** The servers of a pack in their order, or why they are left out. */
@@ -156,10 +151,10 @@ function addPackServers(
   return inspected.items.flatMap((item): (Contribution | ServerSource)[] => {
     const { kind, name } = item.declaration;
     const problem = unusable.get(item);
-    if (kind === "server" && problem !== undefined)
-      return [
-        contribute({ skipped: [describeUnusable(kind, name, describeSource(inspected, item), problem)] }),
-      ];
+    if (kind === "server" && problem !== undefined) {
+      const skipped = describeUnusable(kind, name, describeSource(inspected, item), problem);
+      return [contribute({ skipped: [skipped] })];
+    }
     if (item.shape !== "subprocessServer") return [];
     const plan = planPackServer(inspected, item, config, context.gate !== undefined);
     const isToolOffered = (tool: string) =>
@@ -264,19 +259,13 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     const servers = addPackServers(context, one, isForCalls);
     return { ...one, owner, servers, offered: collectPack(one, config, owner) };
   });
-  const sources = [...ofConfig, ...packs.flatMap((one) => one.servers)].filter(
-    (part) => part instanceof ServerSource,
-  );
-  const started = Promise.all(sources.map((one) => whenStarted(context, one)));
-  started.catch(() => {});
 
   const composed = selection?.composed;
   const own = composed?.builtIns ?? [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];
   const hostTools = await resources.step(collectBuiltIns(own, config));
-  const registry = createRegistry(
-    found.packs.map(({ pack }) => pack),
-    { builtIns: own.map(({ name }) => String(name)), manager: managerIn(port, found.workspace) },
-  );
+  const installed = found.packs.map(({ pack }) => pack);
+  const builtIns = own.map(({ name }) => String(name));
+  const registry = createRegistry(installed, { builtIns, manager: managerIn(port, found.workspace) });
   const offered = [hostTools, ...packs.map((pack) => pack.offered)];
   const bundles = await resources.step(collectBundles(packs, offered, registry));
   const ofHost = hostTools.skipped.length > 0 ? [hostTools] : [];
@@ -292,6 +281,10 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     processes.initializers = initializers;
     parts = [contribute({ items })];
   }
+  const started = Promise.all(
+    parts.map((part) => part instanceof ServerSource && whenStarted(context, part)),
+  );
+  started.catch(() => {});
   return {
     config,
     found,

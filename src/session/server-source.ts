@@ -171,8 +171,7 @@ export class ServerSource {
     if (reserved?.resource.some(fits) !== true) return undefined;
     const { label, pack: entry = label } = this.plan;
     const args = { name: `${label}/${uri}`, state: "denied", differences: [], entry } as const;
-    const problem = createProblem("NotApproved", args);
-    return { reason: "Denied", message: problem.message, problem };
+    return describeUnusable("resource", uri, this.plan.source, createProblem("NotApproved", args));
   }
 
   /** Whether a tool that is offered names a page, listed or not, which is approved with it unless somebody has denied it. */

@@ -95,7 +95,7 @@ export class SessionProcesses {
   getServer(plan: ServerPlan, config: SessionConfig, isLazy: boolean): SessionServer {
     this.#frame.resources.closing.throwIfAborted();
     const launch = this.#identify(plan, config);
-    for (const [key, one] of this.#servers) if (!one.isUsable) this.#servers.delete(key);
+    for (const [key, { life }] of this.#servers) if (life.is === "ended") this.#servers.delete(key);
     const server = this.#servers.get(launch) ?? new SessionServer(plan, config, this.#frame);
     this.#servers.set(launch, server);
     const idleMs = plan.entry.idleMs ?? config.serversIdleMs;

@@ -285,11 +285,6 @@ export class SessionServer {
     return error?.problem;
   }
 
-  /** Whether a new state may use it: it can run, or be started. */
-  get isUsable(): boolean {
-    return this.life.is !== "ended";
-  }
-
   /** Keeps it running until the returned function is called, once. It is closed when the last one is. */
   hold(): () => void {
     this.#holders += 1;

@@ -72,11 +72,6 @@ const defaultLimit = 5;
 /** What one search of a model finds; more would fill its context. */
 const mostForModels = 50;
 
-function refuse(expected: string, value: unknown): TrailblazeError {
-  const what = typeof value === "number" ? String(value) : describeType(value);
-  return failure("InvalidArguments", { reason: `${expected}, but it is ${what}` });
-}
-
 /** The tool that searches for others; a copy, because its users may change it. */
 export function createSearchTool() {
   return {
@@ -113,9 +108,10 @@ export function searchTools(
   query: unknown,
   { limit = defaultLimit, toolsets }: Omit<SearchOptions, "limit"> & { limit?: unknown },
 ): FoundTool[] {
-  if (typeof query !== "string") throw refuse("What to search for must be a string", query);
+  if (typeof query !== "string")
+    throw failure("InvalidArguments", { reason: "What to search for must be a string" });
   if (typeof limit !== "number" || !Number.isInteger(limit) || limit < 1)
-    throw refuse("`limit` must be a positive integer", limit);
+    throw failure("InvalidArguments", { reason: "`limit` must be a positive integer" });
   const known = state.parts.toolsets.map(({ name }) => name);
   const unknown: string | undefined = toolsets?.find((name) => !known.includes(name));
   if (unknown !== undefined) throw unknownName("ToolsetNotFound", unknown, known);
