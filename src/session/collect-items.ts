@@ -178,8 +178,11 @@ export async function collectBuiltIns(
   for (const [index, item] of items.entries()) {
     const { name } = item.declaration;
     const isOfConfig = index < config.builtIns.length;
-    const isInFile = isOfConfig && config.file !== undefined;
-    const source: ToolSource = { type: "builtIn", item: name, ...(isInFile && { file: config.file }) };
+    const source: ToolSource = {
+      type: "builtIn",
+      item: name,
+      ...(isOfConfig && config.file && { file: config.file }),
+    };
     const fault = unusable.get(item);
     if (fault !== undefined) contribution.skipped.push(describeUnusable("tool", name, source, fault));
     const faults = fault === undefined ? addTool(contribution, item, source, owner, config) : [fault];

@@ -89,7 +89,7 @@ export async function watchProject(
 /** What package managers and users write next to a package.json. */
 const projectFiles = ["package.json", ...lockfileNames, "node_modules", ...configFiles, "trailblaze.lock"];
 
-/** The few entries whose changes may change a session. `packages`: their folders. Throws if there is no project. */
+/** The few entries whose changes may change a session, also of folders to come. `packages`: theirs. Throws if there is no project. */
 async function findWatchedEntries(
   cwd: string,
   configOption: unknown,
@@ -111,11 +111,10 @@ async function findWatchedEntries(
     if (folder.startsWith(root)) files.add(join(folder, "trailblaze.lock"));
     const nodeModules = join(folder, "node_modules");
     // With what package managers write last.
-    for (const installed of [nodeModules, ...scopes.map((scope) => join(nodeModules, scope))])
-      if (port.exists(installed)) folders.add(installed);
+    for (const scope of ["", ...scopes]) folders.add(join(nodeModules, scope));
     for (const name of names) {
       const manifest = join(nodeModules, name, "package.json");
-      if (port.exists(dirname(manifest)) && !port.exists(manifest)) files.add(manifest);
+      if (!port.exists(manifest)) files.add(manifest);
     }
   }
   const all = new Set([...folders, ...Array.from(files, (file) => dirname(file))]);

@@ -121,12 +121,8 @@ export class SessionProcesses {
     return JSON.stringify([key, ...own, protocol, context, timeouts, fault?.problem, version]);
   }
 
-  async start(
-    plan: ServerPlan,
-    config: SessionConfig,
-    events: ServerEvents,
-    server: SessionServer,
-  ): Promise<Server> {
+  async start(server: SessionServer, events: ServerEvents): Promise<Server> {
+    const { plan, config } = server;
     const { memory, options, rules } = this.#frame;
     const canAsk = options.onInput !== undefined || rules.served === true;
     const apps = declaredApps(options);

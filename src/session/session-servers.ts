@@ -41,10 +41,10 @@ type Life =
  * after an exit if the config says so.
  */
 export class SessionServer {
-  readonly #plan: ServerPlan;
+  readonly plan: ServerPlan;
   /** Of problems: a server of the config has none while it runs. */
   readonly #place: ProblemPlace;
-  readonly #config: SessionConfig;
+  readonly config: SessionConfig;
   readonly #frame: SessionFrame;
   /** Whether it is restarted after an exit, or after a restart that failed. */
   readonly #mayRestart: () => boolean;
@@ -69,9 +69,9 @@ export class SessionServer {
   said: Introduction | undefined;
 
   constructor(plan: ServerPlan, config: SessionConfig, frame: SessionFrame) {
-    this.#plan = plan;
+    this.plan = plan;
     this.#place = plan.pack === undefined ? {} : plan.place;
-    this.#config = config;
+    this.config = config;
     this.#frame = frame;
     this.#mayRestart = frame.processes.createRestarts(config);
     this.#forget = frame.resources.add(() => this.close());
@@ -121,7 +121,7 @@ export class SessionServer {
   /** Starts the process. Resolves when what it says has been compared with what it said before. */
   async #run(cause: Cause, before: Introduction | undefined): Promise<Server> {
     await this.#endProcess();
-    this.#process = this.#frame.processes.start(this.#plan, this.#config, this.#listen(), this);
+    this.#process = this.#frame.processes.start(this, this.#listen());
     const server = await this.#process;
     this.said = await server.ready;
     if (cause !== "session") await this.#compare(before, this.said);
@@ -152,7 +152,7 @@ export class SessionServer {
       this.#listing = this.#listing
         .then(() => this.#listAgain())
         .catch(() => {
-          const { label } = this.#plan;
+          const { label } = this.plan;
           if (this.current !== undefined)
             report(createProblem("ToolListChanged", { label, list }, this.#place));
         });
@@ -176,7 +176,7 @@ export class SessionServer {
   }
 
   #listen(): ServerEvents {
-    const { label } = this.#plan;
+    const { label } = this.plan;
     const { report, reportOnce, log, options } = this.#frame;
     return {
       onStdoutNoise: (line) => report(createProblem("StdoutNoise", { label, line }, this.#place)),
@@ -223,7 +223,7 @@ export class SessionServer {
     const { states, report } = this.#frame;
     const isLocked = await states.onStarted(this);
     if (before === undefined || (isLocked && !this.isFollowed)) return;
-    const { label } = this.#plan;
+    const { label } = this.plan;
     const entriesOf = (said: Introduction, key: ListKey) => said.entries.filter(({ list }) => list === key);
     const list = listKeys.find((key) => !isDeepStrictEqual(entriesOf(before, key), entriesOf(now, key)));
     if (list === undefined && before.instructions === now.instructions) return;
@@ -233,7 +233,7 @@ export class SessionServer {
 
   /** Starts it again if it may be; `restartReason` says why the last restart failed. */
   #restart(exit: UnexpectedExit, restartReason?: string): void {
-    const { label } = this.#plan;
+    const { label } = this.plan;
     const { processes, rules } = this.#frame;
     const isRelaunched = this.#mayRestart();
     // Before the host hears of it.
@@ -249,7 +249,7 @@ export class SessionServer {
       const failed = this.life;
       if (failed.is !== "failed") return;
       const again = () => this.life === failed && this.#restart(exit, reason);
-      if ("url" in this.#plan && rules.served) clock.after(remoteRestartMs, again);
+      if ("url" in this.plan && rules.served) clock.after(remoteRestartMs, again);
       else again();
     });
   }
@@ -309,7 +309,7 @@ export class SessionServer {
 
   /** Ends it. Idempotent; never rejects. */
   async close(): Promise<void> {
-    const error = failure("ServerStartFailed", { label: this.#plan.label, reason: "it has been closed" });
+    const error = failure("ServerStartFailed", { label: this.plan.label, reason: "it has been closed" });
     this.#forget();
     this.life = { is: "ended", error };
     this.#cancelIdle();
