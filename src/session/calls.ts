@@ -160,6 +160,8 @@ interface Call {
   limits: readonly TimeLimit[];
   heard: Listeners;
   stop: CallStop;
+  /** The answers to what it asked before. */
+  round?: InputRound | undefined;
   /** Ends the callbacks of its server. Made by the first one: most calls have none. */
   ended?: AbortController;
 }
@@ -219,7 +221,7 @@ export class Calls {
   async #execute<Answer extends object>(
     target: Target,
     request: CallRequest,
-    run: (call: Call, round: InputRound | undefined) => Promise<Answer>,
+    run: (call: Call) => Promise<Answer>,
   ): Promise<Answer> {
     const { signal, timeoutMs, state, scope, parent } = request;
     const { name, route } = target;
@@ -243,7 +245,10 @@ export class Calls {
     const endCall = state.parts.reading.holds.use();
     try {
       return await answerRounds(
-        (round) => run(call, round),
+        (round) => {
+          call.round = round;
+          return run(call);
+        },
         (asked) => {
           const ask = askFor(call, { state: asked.state, isOutermost: parent === undefined });
           if (ask !== undefined) return ask(asked.requests, stop.signal);
@@ -311,12 +316,8 @@ export class Calls {
    * because the start has its own. Rejects with `TrailblazeError` `ServerStartFailed`, or with `NotApproved` if the lock does not approve what the
    * server now lists by this name.
    */
-  async #reach(
-    call: Call,
-    { from, id }: ServerRoute,
-    round: InputRound | undefined,
-  ): Promise<[Server, ServerCallOptions]> {
-    const { target, stop: signal, limits, heard, request } = call;
+  async #reach(call: Call, { from, id }: ServerRoute): Promise<[Server, ServerCallOptions]> {
+    const { target, stop: signal, round, limits, heard, request } = call;
     const { server: source } = from;
     let server = source.current;
     if (server === undefined) {
@@ -357,14 +358,14 @@ export class Calls {
         if (rejection?.isOfSchema === false) throw refuse(describeRefusal(name, rejection));
       }
       const target: Target = { kind: "tool", name, route, tool };
-      const answered = await this.#execute<ToolResult>(target, request, async (call, round) => {
+      const answered = await this.#execute<ToolResult>(target, request, async (call) => {
         // A copy for each run, which may change it.
         const fresh = parse();
         if (fixed !== undefined) Object.assign(fresh, structuredClone(fixed));
-        await this.#decide(tool, call, fresh, round);
+        await this.#decide(tool, call, fresh);
         return route.by === "server"
-          ? this.#callServer(call, route, fresh, round)
-          : this.#callCode(call, route.code, fresh, round);
+          ? this.#callServer(call, route, fresh)
+          : this.#callCode(call, route.code, fresh);
       });
       answer = state.outside(answered, route);
       const isRecorded = scope === this.own && meta.isRecordable && isNoted(request);
@@ -382,21 +383,15 @@ export class Calls {
     if (maxChars === -1 || parent !== undefined) return answer;
     const { _meta } = listing as { _meta?: unknown };
     const keepsStructured = isRecord(_meta) && _meta.ui !== undefined;
-    const { memory, reader } = scope;
-    return this.large.cut(answer, { maxChars, keepsStructured, memory, reader });
+    return this.large.cut(answer, scope, { maxChars, keepsStructured });
   }
 
   /**
    * Rejects with `CallFailure` for what answers a call before anything is run or started for it. The config's `calls.deny` comes
    * first, then the host, then `calls.ask`. The time of the call stands still meanwhile.
    */
-  async #decide(
-    tool: ToolItem,
-    call: Call,
-    args: Record<string, unknown>,
-    round: InputRound | undefined,
-  ): Promise<void> {
-    const { limits, request, stop } = call;
+  async #decide(tool: ToolItem, call: Call, args: Record<string, unknown>): Promise<void> {
+    const { round, limits, request, stop } = call;
     const { onCall } = this.#frame.options;
     const { calls } = request.state.config;
     const names = calls === undefined ? [] : patternNames(tool);
@@ -473,17 +468,12 @@ export class Calls {
     return result;
   }
 
-  async #callServer(
-    call: Call,
-    route: ServerRoute,
-    args: Record<string, unknown>,
-    round: InputRound | undefined,
-  ): Promise<ToolResult> {
+  async #callServer(call: Call, route: ServerRoute, args: Record<string, unknown>): Promise<ToolResult> {
     const { scope, state } = call.request;
     const { sessionId, memory } = scope;
     const { device } = state.config;
     const { plan } = route.from;
-    const [server, how] = await this.#reach(call, route, round);
+    const [server, how] = await this.#reach(call, route);
     // A remote server gets no address that it could call back.
     const baseUrl = plan.context && !("url" in plan) ? this.#frame.processes.callback?.baseUrl : undefined;
     const seen = memory.snapshot(visibleMemory(state.config, plan.pack));
@@ -496,12 +486,7 @@ export class Calls {
     return this.#readAnswer(await server.call("tools/call", params, how), scope);
   }
 
-  async #callCode(
-    call: Call,
-    tool: RunnableTool,
-    args: Record<string, unknown>,
-    round: InputRound | undefined,
-  ): Promise<ToolResult> {
+  async #callCode(call: Call, tool: RunnableTool, args: Record<string, unknown>): Promise<ToolResult> {
     const { scope, state } = call.request;
     const { sessionId, memory } = scope;
     const { owner, options } = tool;
@@ -511,7 +496,7 @@ export class Calls {
     // Members of a composed server get nothing of a session: no id, device or memory.
     const isWithoutSession = this.#frame.rules.selection !== undefined;
     const ofSession = { sessionId, invocationId: call.id, device: legacyContext.device, memory: callMemory };
-    const use = this.#useCode(call, owner, { ...(isWithoutSession ? {} : ofSession), options, ...round });
+    const use = this.#useCode(call, owner, { ...(isWithoutSession ? {} : ofSession), options });
     this.#validator ??= await import("../json-schema/schema-validator.ts");
     const answer = await invokeTool(tool, use, {
       args,
@@ -623,10 +608,10 @@ export class Calls {
   ): Promise<Answer> {
     const { kind, name, route } = target;
     try {
-      const answer = await this.#execute<Answer>(target, request, (call, round) =>
+      const answer = await this.#execute<Answer>(target, request, (call) =>
         abortable(call.stop, async () => {
-          if (route.by === "code") return ofCode(route.code, this.#useCode(call, route.owner, round));
-          const [server, how] = await this.#reach(call, route, round);
+          if (route.by === "code") return ofCode(route.code, this.#useCode(call, route.owner));
+          const [server, how] = await this.#reach(call, route);
           return ofServer(server, route.id, how);
         }),
       );
@@ -643,8 +628,8 @@ export class Calls {
     }
   }
 
-  #useCode(call: Call, owner: CodeOwner, more: Partial<RunContext> | undefined): CodeUse {
-    const { target, heard, request, stop } = call;
+  #useCode(call: Call, owner: CodeOwner, more?: Partial<RunContext>): CodeUse {
+    const { target, heard, request, stop, round } = call;
     const { kind, name } = target;
     const { pack } = owner;
     const place = pack === undefined ? {} : { pack: pack.name };
@@ -662,6 +647,7 @@ export class Calls {
           const result = await this.#callInner(call, inner, JSON.parse(json), { signal: stop });
           return { ...result, isError: result.variant !== "Success" };
         },
+        ...round,
         ...more,
       },
       leaveOut: noteLeftOut(methods[kind] ?? "resources/read", { name }, (fault) =>

@@ -44,12 +44,8 @@ export class LargeResults {
   /** `keepsStructured`: whether an app is fed by `structuredContent`, which then stays. */
   cut(
     result: ToolResult,
-    {
-      memory,
-      reader,
-      maxChars,
-      keepsStructured,
-    }: Pick<CallScope, "memory" | "reader"> & { maxChars: number; keepsStructured: boolean },
+    { memory, reader }: Pick<CallScope, "memory" | "reader">,
+    { maxChars, keepsStructured }: { maxChars: number; keepsStructured: boolean },
   ): ToolResult {
     const texts = result.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
     const json = result.structuredContent === undefined ? "" : stringifyExactly(result.structuredContent);

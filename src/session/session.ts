@@ -177,7 +177,10 @@ export class Session implements AsyncDisposable {
   ): Promise<ToolResultOf<Name>> {
     const [args, options = {}]: [args?: unknown, options?: CallOptions] = call;
     const request = this.#request(options);
-    if (this.#isSearch(name)) return this.#search.call(args) as ToolResultOf<Name>;
+    if (name === searchToolName && this.#search.isUsed) {
+      refuseSearchName(request.state);
+      return this.#search.call(args) as ToolResultOf<Name>;
+    }
     const tool = request.state.resolve(name);
     // The declared types are what the tool promises: sessions do not check them for tools of servers.
     return this.#frame.calls.callTool(tool, args, request) as Promise<ToolResultOf<Name>>;
@@ -259,13 +262,6 @@ export class Session implements AsyncDisposable {
     this.#frame.resources.closing.throwIfAborted();
     signal?.throwIfAborted();
     return { scope: this.#frame.calls.own, state: this.#state, signal, timeoutMs, onProgress, onLog };
-  }
-
-  /** Whether a name is that of the search, which models know. Throws `NameCollision` if a tool has the name, too. */
-  #isSearch(name: string): boolean {
-    if (name !== searchToolName || !this.#search.isUsed) return false;
-    refuseSearchName(this.#state);
-    return true;
   }
 
   /** Ends the session: stops its processes, and rejects its open calls. Idempotent. */

@@ -71,7 +71,8 @@ describe("a large result", () => {
     expect(jsonOf(await session.callTool("own_env", {}))).toHaveProperty("PROBE_PREFIX");
   });
 
-  const limits = { maxChars: 100, keepsStructured: false, reader: "me", memory: new SessionMemory([], []) };
+  const limits = { maxChars: 100, keepsStructured: false };
+  const scope = { reader: "me", memory: new SessionMemory([], []) };
   const result = (content: object[], structuredContent?: unknown) =>
     ({ variant: "Success", message: "", content, structuredContent }) as Parameters<LargeResults["cut"]>[0];
 
@@ -79,16 +80,23 @@ describe("a large result", () => {
     const large = new LargeResults(makeTree({}));
     const image = { type: "image", data: "", mimeType: "image/png" };
     const small = result([text("a".repeat(100)), image], { a: 1 });
-    expect(large.cut(small, limits)).toBe(small);
+    expect(large.cut(small, scope, limits)).toBe(small);
     const structured = { rows: "x".repeat(5 << 20) };
-    const cut = large.cut(result([image, text("a".repeat(60)), text("b".repeat(60))], structured), limits);
+    const cut = large.cut(
+      result([image, text("a".repeat(60)), text("b".repeat(60))], structured),
+      scope,
+      limits,
+    );
     expect(cut.content.map(({ type }) => type)).toEqual(["image", "text", "resource_link", "resource_link"]);
     expect(cut.message).toMatch(/^a{50}\n\[21 characters left out: file:.*\.txt\]\nb{50}$/);
     expect(cut).not.toHaveProperty("structuredContent");
     expect(large.isIncomplete(cut)).toBe(true);
-    const alone = large.cut(result([image], structured), limits);
+    const alone = large.cut(result([image], structured), scope, limits);
     expect(alone.message).toMatch(/^\{"rows":"x+\n\[\d+ characters left out: file:.*\.json\]\nx+"\}$/);
-    const fed = large.cut(result([text("a".repeat(101))], structured), { ...limits, keepsStructured: true });
+    const fed = large.cut(result([text("a".repeat(101))], structured), scope, {
+      ...limits,
+      keepsStructured: true,
+    });
     expect(fed.structuredContent).toBe(structured);
     expect(large.isIncomplete(fed)).toBe(false);
   });
@@ -97,13 +105,13 @@ describe("a large result", () => {
     const folder = makeTree({ logs: "a file" });
     const large = new LargeResults(folder);
     const long = result([text("a".repeat(101))]);
-    const uris = Array.from({ length: 102 }, () => large.cut(long, limits).content[1]).map((block) =>
+    const uris = Array.from({ length: 102 }, () => large.cut(long, scope, limits).content[1]).map((block) =>
       block?.type === "resource_link" ? block.uri : "",
     );
     expect(readdirSync(join(folder, "results"))).toHaveLength(100);
     expect(large.find(uris[101] ?? "", "me")?.().contents).toHaveLength(1);
     expect(uris.filter((uri) => large.find(uri, "me") !== undefined)).toHaveLength(100);
-    const { content } = new LargeResults(join(folder, "logs")).cut(long, limits);
+    const { content } = new LargeResults(join(folder, "logs")).cut(long, scope, limits);
     expect(content).toEqual([text(`${"a".repeat(50)}\n[1 characters left out]\n${"a".repeat(50)}`)]);
   });
 });
