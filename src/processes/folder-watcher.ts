@@ -1,11 +1,10 @@
-import { type FSWatcher, readdirSync, type Stats, statSync, watch } from "node:fs";
+import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import { attempt, errorCode } from "../files/file-errors.ts";
 import { failure } from "../problems/index.ts";
 
 export type WatchedEntries = ReadonlyMap<string, (name: string) => boolean>;
 
-const identify = ({ dev, ino }: Stats): string => `${dev}:${ino}`;
 const statsOf = (path: string) => statSync(path, { throwIfNoEntry: false });
 
 /** Watches entries of folders, not what is below them. */
@@ -39,7 +38,7 @@ export class EntryWatcher {
 
   #watchFolder(folder: string): string | undefined {
     const stats = statsOf(folder);
-    const identity = stats?.isDirectory() ? identify(stats) : undefined;
+    const identity = stats?.isDirectory() ? `${stats.dev}:${stats.ino}` : undefined;
     // A watch belongs to the folder that was there, even after another has its path.
     if (this.#watched.get(folder)?.identity === identity) return undefined;
     this.#forget(folder);

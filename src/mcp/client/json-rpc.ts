@@ -32,15 +32,6 @@ export type ServerProtocol = "auto" | Era;
 
 export const handshakeOf = { legacy: "initialize", modern: "server/discover" } as const;
 
-export interface ServerFacts {
-  era: Era;
-  protocolVersion: string;
-  /** `null` for a server that does not say. */
-  serverInfo: { name: string; version: string } | null;
-  capabilities: JsonObject;
-  instructions: string | undefined;
-}
-
 export const clientInfo = { name: "trailblaze", version: hostVersion };
 
 /** Whether a server refuses `initialize` because it is modern. */
@@ -53,7 +44,7 @@ export function refusesInitialize(error: unknown): boolean {
 }
 
 /** Reads the keys of the result of a handshake that are used here. Throws `RpcError`. */
-export function readHandshake(era: Era, result: JsonObject): ServerFacts {
+export function readHandshake(era: Era, result: JsonObject) {
   const answered = `it answered \`${handshakeOf[era]}\` with`;
   const check = (isValid: boolean, key: string, expected: string, value: unknown) => {
     if (isValid) return;
@@ -79,8 +70,11 @@ export function readHandshake(era: Era, result: JsonObject): ServerFacts {
   return {
     era,
     protocolVersion: spoken,
+    /** `null` for a server that does not say. */
     serverInfo: info === null ? null : { name: String(name), version: String(version) },
     capabilities: capabilities as JsonObject,
     instructions: isText(instructions) ? instructions : undefined,
   };
 }
+
+export type ServerFacts = ReturnType<typeof readHandshake>;

@@ -13,7 +13,7 @@ import { clock } from "../../runtime/time-limit.ts";
 import { RpcError } from "../client-message.ts";
 import type { JsonObject } from "./json-rpc.ts";
 import { fetchThrough, findProxy, findReason, readStart, showProxy } from "./proxied-fetch.ts";
-import { type Carrier, type OutgoingMessage, Server } from "./server.ts";
+import { type Carrier, Server } from "./server.ts";
 import type { ServerEvents, ServerLaunch } from "./server-calls.ts";
 import { defaultLimits, type ServerLimits } from "./start-server.ts";
 
@@ -365,12 +365,12 @@ class RemoteCarrier implements Carrier {
     }
   }
 
-  send(message: OutgoingMessage, requestSignal?: AbortSignal): Promise<void> {
+  send(message: JsonObject, requestSignal?: AbortSignal): Promise<void> {
     return this.#exchange(message, requestSignal).catch((error) => this.#fail(error, message));
   }
 
   /** Rejects when a request can no longer be answered, also if it was. Of other messages, settles when they are sent. */
-  async #exchange(message: OutgoingMessage, signal?: AbortSignal): Promise<void> {
+  async #exchange(message: JsonObject, signal?: AbortSignal): Promise<void> {
     const { id, method, params } = message;
     const isRequest = method !== undefined && id !== undefined;
     signal?.throwIfAborted();
@@ -402,7 +402,7 @@ class RemoteCarrier implements Carrier {
     }
   }
 
-  #fail(error: unknown, { method }: OutgoingMessage): never {
+  #fail(error: unknown, { method }: JsonObject): never {
     const isUnreachable = error instanceof ConnectionError && error.isUnreachable;
     // A subscription is repeated.
     if (error instanceof SessionLostError || (isUnreachable && method !== "subscriptions/listen"))

@@ -49,20 +49,13 @@ import {
   listRules,
 } from "./server-lists.ts";
 
-export interface OutgoingMessage {
-  jsonrpc: "2.0";
-  id?: unknown;
-  method?: string;
-  [key: string]: unknown;
-}
-
 /** What a server is reached through: a process or HTTP. It carries its messages, and ends it. */
 export interface Carrier {
   /**
    * Rejects if the message is not sent, or a request is not answered; of one that was answered, that means nothing.
    * Aborting `requestSignal` closes the response stream of a request.
    */
-  send(message: OutgoingMessage, requestSignal?: AbortSignal): Promise<void>;
+  send(message: JsonObject, requestSignal?: AbortSignal): Promise<void>;
   /** Set by the server. Returns whether the value is a message of MCP. `requestId`: the request whose stream carries it. */
   onmessage?(message: unknown, requestId?: unknown): unknown;
   /** Set by the server. The process has exited, or there is no connection any more. */
@@ -225,7 +218,7 @@ export class Server {
         const facts = readHandshake("legacy", result);
         this.#carrier.protocolVersion = facts.protocolVersion;
         // Some servers refuse requests until they have it.
-        const initialized = { jsonrpc: "2.0", method: "notifications/initialized" } as const;
+        const initialized = { jsonrpc: "2.0", method: "notifications/initialized" };
         await abortable(signal, () => this.#carrier.send(initialized).catch(() => {}));
         return facts;
       } catch (error) {
@@ -280,8 +273,8 @@ export class Server {
   }
 
   /** The open calls, the oldest first. */
-  #calls(): { id: number; call: OpenCall }[] {
-    return [...this.#sent].flatMap(([id, { call }]) => (call === undefined ? [] : [{ id, call }]));
+  #calls(): OpenCall[] {
+    return [...this.#sent.values()].flatMap(({ call }) => call ?? []);
   }
 
   /**
@@ -328,7 +321,7 @@ export class Server {
 
   /** Sends a message. If one without an answer is lost, so is the next request, which then fails. */
   #send(
-    message: Omit<OutgoingMessage, "jsonrpc">,
+    message: JsonObject,
     onFailure: (error: unknown) => void = () => {},
     requestSignal?: AbortSignal,
   ): void {
@@ -486,11 +479,10 @@ export class Server {
   ): Promise<JsonObject> {
     if (method !== "elicitation/create" || !this.#isReady || !this.#facts.canAsk)
       throw new RpcError("Method not found", rpcCode.method);
-    const calls = this.#calls();
-    const named = calls.find(({ id }) => id === requestId);
+    const named = this.#sent.get(requestId as number)?.call;
     if (named === undefined && this.#users.size > 1)
       throw refuse("The server works for several users, and the request does not say which it belongs to.");
-    const { call } = named ?? calls.find((one) => !one.call.isAsking) ?? {};
+    const call = named ?? this.#calls().find(({ isAsking }) => !isAsking);
     if (call?.ask === undefined) throw refuse("Only a call that is open can ask the user.");
     if (call.questions === mostRounds) throw refuse(`A call can ask at most ${mostRounds} times.`);
     call.questions += 1;
@@ -540,7 +532,7 @@ export class Server {
 
   #onProgress(params: JsonObject): void {
     const { progressToken, progress, total, message } = params;
-    const { onProgress } = this.#calls().find(({ id }) => id === progressToken)?.call ?? {};
+    const { onProgress } = this.#sent.get(progressToken as number)?.call ?? {};
     if (onProgress === undefined || typeof progress !== "number") return;
     attempt(() =>
       onProgress({
@@ -564,8 +556,8 @@ export class Server {
     const isNamed = this.#era === "modern" && requestId !== undefined;
     // What names no call may belong to the call of any user.
     if (!isNamed && this.#users.size > 1) return;
-    for (const { id, call } of this.#calls())
-      if (!isNamed || id === requestId) attempt(() => call.onLog?.(entry));
+    for (const call of isNamed ? [this.#sent.get(requestId as number)?.call] : this.#calls())
+      attempt(() => call?.onLog?.(entry));
   }
 
   /**
