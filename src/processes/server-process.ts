@@ -43,8 +43,6 @@ export interface ProcessPort {
   start(launch: ProcessLaunch): Promise<SupervisedProcess>;
 }
 
-type GroupSignal = "SIGTERM" | "SIGKILL";
-
 /** Whether a process of the group has not ended, as far as the system tells: some containers never reap those that have. */
 function hasLivingMember(group: number): boolean {
   const names = attempt(() => readdirSync("/proc")) ?? [];
@@ -62,7 +60,7 @@ export function createPosixGroup(leader: number, isLeaderAlive: () => boolean) {
   // Zero and one address other groups.
   if (!(leader > 1)) throw new RangeError(`${leader} leads no group`);
   /** Returns whether there is a group of that number. */
-  const signal = (name: GroupSignal | 0): boolean => {
+  const signal = (name: NodeJS.Signals | 0): boolean => {
     try {
       return process.kill(-leader, name);
     } catch (error) {
@@ -81,7 +79,7 @@ export function createWindowsTree(
   isRootAlive: () => boolean,
   taskkill: (args: readonly string[]) => void,
 ) {
-  const signal = (_: GroupSignal) => taskkill(["/pid", String(root), "/t", "/f"]);
+  const signal = (_: NodeJS.Signals) => taskkill(["/pid", String(root), "/t", "/f"]);
   return { isAlive: isRootAlive, signal };
 }
 

@@ -135,17 +135,13 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
       pending.get(id)?.reject(error);
       pending.delete(id);
     });
-    const giveUp = (reason: unknown) => {
+    const { signal } = context ?? {};
+    const giveUp = () => {
       // The caller no longer waits, so the answer is dropped.
-      if (!pending.delete(id)) return;
-      void send({
-        kind: "abort",
-        id,
-        reason: reason instanceof Error ? reason.message : "The call was canceled.",
-      });
+      const reason = signal?.reason instanceof Error ? signal.reason.message : "The call was canceled.";
+      if (pending.delete(id)) void send({ kind: "abort", id, reason });
     };
-    const release = context && whenAborted(context.signal, () => giveUp(context.signal.reason));
-    return readOutcome(await outcome.finally(release));
+    return readOutcome(await outcome.finally(signal && whenAborted(signal, giveUp)));
   };
 
   return {

@@ -121,10 +121,6 @@ const isRefusal = (error: unknown) =>
 const describeLate = (method: string, limitMs: number) =>
   `it did not answer \`${method}\` within ${limitMs} ms`;
 
-/** Our ids are numbers; some servers return them as strings. */
-const readId = (id: unknown): number =>
-  typeof id === "string" && /^\d{1,15}$/.test(id) ? Number(id) : typeof id === "number" ? id : Number.NaN;
-
 /**
  * One MCP server, whatever carries its messages: its start, its lists, its calls and notifications, and its end. It starts at once.
  * Calls reject with `ServerCallError`, or with the reason of their `signal`.
@@ -279,7 +275,8 @@ export class Server {
 
   /**
    * Sends a request. Its `answer` resolves with the result as the server sent it. It rejects with `RpcError` for an error answer,
-   * for an invalid one and after `cancel`; with the carrier's error if the request is not sent; with another error at the end, after which it is thrown.
+   * for an invalid one and after `cancel`; with the carrier's error if the request is not sent; with another error at the end,
+   * after which it is thrown.
    */
   #request(method: string, params: JsonObject, call?: OpenCall) {
     this.closing.throwIfAborted();
@@ -320,11 +317,7 @@ export class Server {
   }
 
   /** Sends a message. If one without an answer is lost, so is the next request, which then fails. */
-  #send(
-    message: JsonObject,
-    onFailure: (error: unknown) => void = () => {},
-    requestSignal?: AbortSignal,
-  ): void {
+  #send(message: JsonObject, onFailure = (_error: unknown) => {}, requestSignal?: AbortSignal): void {
     this.#carrier.send({ jsonrpc: "2.0", ...message }, requestSignal).catch(onFailure);
   }
 
@@ -341,7 +334,8 @@ export class Server {
       return true;
     }
     const isAnswer = isProtocol || Object.hasOwn(message, "result") || Object.hasOwn(message, "error");
-    const answered = readId(id);
+    // Ours are numbers; some servers return them as strings.
+    const answered = typeof id === "object" ? Number.NaN : Number(id);
     if (method !== undefined || !isAnswer) return isProtocol;
     if (this.#canceled.delete(answered)) return true;
     const request = this.#sent.get(answered);

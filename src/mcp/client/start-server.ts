@@ -85,13 +85,8 @@ export async function startServer(
     const text = line.toString("utf8").replace(/^\uFEFF/, "");
     if (findExcessiveDepth(text, limits.depth) >= 0)
       return breakOff(`it sent a message that is nested more than ${limits.depth} levels deep`);
-    let value: unknown;
-    try {
-      value = parseExactly(text);
-    } catch {
-      if (text.trim() !== "") onNoise(line);
-      return;
-    }
+    const value = attempt(() => parseExactly(text));
+    if (value === undefined) return text.trim() === "" ? undefined : onNoise(line);
     // MCP 2025-03-26 has batches.
     for (const message of Array.isArray(value) ? value : [value])
       if (isOpen && carrier.onmessage?.(message) === false) onNoise(line);
