@@ -93,12 +93,8 @@ export function createEnvironment(
   const { device, sessionId, platform, hostEnvironment, project, callback } = facts;
   const withFile = { ...facts, hostEnvironment: { ...hostEnvironment, ...ofFile } };
   const own = [
-    ...(envPassthrough === undefined
-      ? inherit(withFile, Object.keys(withFile.hostEnvironment))
-      : [
-          ...inherit(facts, platform === "win32" ? inheritedOnWindows : inherited),
-          ...inherit(withFile, envPassthrough),
-        ]),
+    ...inherit(facts, platform === "win32" ? inheritedOnWindows : inherited),
+    ...inherit(withFile, envPassthrough ?? Object.keys(withFile.hostEnvironment)),
     ...Object.entries(env),
   ];
   // Later ones win, also in another case.
