@@ -16,9 +16,8 @@ export function errorCode(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "unknown error";
 }
 
-export function describeFileType(stats: Pick<Stats, "isDirectory" | "isFIFO" | "isSocket">): string {
+/** What an opened file is, which is never a socket. */
+export function describeFileType(stats: Pick<Stats, "isDirectory" | "isFIFO">): string {
   if (stats.isDirectory()) return "a folder";
-  if (stats.isFIFO()) return "a named pipe";
-  if (stats.isSocket()) return "a socket";
-  return "a device";
+  return stats.isFIFO() ? "a named pipe" : "a device";
 }

@@ -9,7 +9,6 @@ import {
   readFileSync,
   readSync,
   realpathSync,
-  type Stats,
   statSync,
 } from "node:fs";
 import { sep } from "node:path";
@@ -22,30 +21,24 @@ const maximumSearchedBytes = 64 << 20;
 /** Holds one package.json at a time. Few are larger. */
 const buffer = Buffer.allocUnsafeSlow(1 << 16);
 
-const describeOther = (stats: Stats) => ({ reason: `it is ${describeFileType(stats)}, not a regular file` });
-
 function readManifest(directory: string): ManifestRead | undefined {
-  const path = `${directory}${sep}package.json`;
   let descriptor: number | undefined;
   try {
     // A pipe is not waited for.
-    descriptor = openSync(path, openFlags);
+    descriptor = openSync(`${directory}${sep}package.json`, openFlags);
     const length = readSync(descriptor, buffer);
     const isWhole = length > 0 && length < buffer.length;
     const text = buffer.toString("utf8", 0, length);
     if (isWhole && !text.includes('"trailblaze"') && !text.includes("\uFFFD")) return { text, isUtf8: true };
     const stats = fstatSync(descriptor);
-    if (!stats.isFile()) return describeOther(stats);
+    if (!stats.isFile()) return { reason: `it is ${describeFileType(stats)}, not a regular file` };
     if (stats.size > maximumSearchedBytes) return { tooLarge: stats.size };
     const read = buffer.subarray(0, length);
     const bytes = isWhole ? read : Buffer.concat([read, readFileSync(descriptor)]);
     return { text: bytes.toString(), isUtf8: isUtf8(bytes) };
   } catch (error) {
     const code = errorCode(error);
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    const stats = attempt(() => statSync(path));
-    const isOther = stats !== undefined && !stats.isFile();
-    return isOther ? describeOther(stats) : { reason: `it cannot be read (${code})` };
+    return code === "ENOENT" || code === "ENOTDIR" ? undefined : { reason: `it cannot be read (${code})` };
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }

@@ -34,8 +34,7 @@ function readFile(packageRoot: string, path: string, limit = maximumFileBytes): 
   } catch (error) {
     const code = errorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return { state: "absent" };
-    const reason = code === "ENXIO" ? "it is a socket, not a regular file" : `it cannot be opened (${code})`;
-    return { state: "unusable", reason };
+    return { state: "unusable", reason: `it cannot be opened (${code})` };
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
