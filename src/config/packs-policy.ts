@@ -37,8 +37,6 @@ export function readPlainPolicy(config: unknown): PacksPolicy | undefined {
   return { allow: allow ?? undefined, deny: deny ?? [], transitive: transitive ?? [] };
 }
 
-const openPolicy: PacksPolicy = { allow: undefined, deny: [], transitive: [] };
-
 /**
  * Reads the policy for packs from the project's config. An absent file allows everything. An invalid file is rejected as
  * a whole, because a misread `deny` would allow what the user excluded.
@@ -46,10 +44,9 @@ const openPolicy: PacksPolicy = { allow: undefined, deny: [], transitive: [] };
  */
 export async function readPacksPolicy(port: DiscoveryPort, directory: string): Promise<PacksPolicy> {
   // What reads and explains a config is loaded only where there is one.
-  if (!configFiles.some((name) => port.hasProjectFile(directory, name))) return openPolicy;
-  const text = await readProjectConfig(port, directory);
-  if (text === undefined) return openPolicy;
-  return readPlainPolicy(text.value) ?? (await import("./read-config.ts")).refusePacks(text);
+  const isThere = configFiles.some((name) => port.hasProjectFile(directory, name));
+  const text = isThere ? await readProjectConfig(port, directory) : undefined;
+  return readPlainPolicy(text?.value) ?? (await import("./read-config.ts")).refusePacks(text);
 }
 
 /** Whether a text matches a pattern, in one pass for any number of wildcards. `*` matches any characters. */

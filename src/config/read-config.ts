@@ -213,8 +213,8 @@ function refuse([first]: readonly Problem[]): void {
 }
 
 /** Throws the error about `packs` of a config, where `readPlainPolicy` refuses it. */
-export async function refusePacks(text: ConfigText): Promise<never> {
-  const { faults } = check(text.value);
+export async function refusePacks(text: ConfigText | undefined): Promise<never> {
+  const { faults } = check(text?.value);
   const ofPacks = faults.filter(({ path: [key = "packs"] }) => key === "packs");
   refuse(await describeFaults(ofPacks, text));
   throw new Error("The two checks of `packs` disagree.");
