@@ -1,5 +1,6 @@
 // How much work a schema can make. A check applies a schema to a value once for each way that leads to it: thirty schemas, each an
 // `anyOf` of the next one twice, apply the last one 2^30 times.
+import { memoize } from "../data/memoize.ts";
 import { isRecord } from "../data/parse-json.ts";
 import type { Path } from "../problems/index.ts";
 import type { SchemaFault } from "./meta-schema.ts";
@@ -64,20 +65,16 @@ export function measureWork(schemas: readonly PlacedSchema[], references: Refere
   /** Of the measure itself, in which each schema that refers to a large one takes as many. */
   let steps = 0;
   /** How often each schema is applied to a value that one is applied to. */
-  function countApplied(schema: Schema): Map<Schema, number> {
+  const countApplied = memoize((schema: Schema): Map<Schema, number> => {
     const counts = new Map([[schema, 1]]);
-    const reached = new Set([schema]);
-    for (const one of reached) {
-      const nexts = applied.get(one) ?? [];
-      for (const next of nexts) reached.add(next);
-      steps += nexts.length;
+    for (const next of applied.get(schema) ?? []) {
+      if (steps > mostWork) break;
+      const inner = countApplied(next);
+      steps += inner.size;
+      for (const [one, count] of inner) counts.set(one, cap(count + (counts.get(one) ?? 0)));
     }
-    // Each behind those that apply it.
-    for (const one of [...reached].sort((a, b) => (chains.get(b) ?? 0) - (chains.get(a) ?? 0)))
-      for (const next of applied.get(one) ?? [])
-        counts.set(next, cap((counts.get(one) ?? 0) + (counts.get(next) ?? 0)));
     return counts;
-  }
+  });
 
   const known = Array.from({ length: levels + 1 }, () => new Map<unknown, number>());
   function workOf(schema: unknown, level: number): number {

@@ -1,5 +1,6 @@
 // A regular expression takes exponential time if a text leads from one of its characters back to it in two ways: when many such
 // texts follow each other, all combinations are tried before the match fails.
+import { memoize } from "../../data/memoize.ts";
 import { compilePattern, type LinearPattern } from "./linear-pattern.ts";
 
 /** Longer patterns are not judged, nor are those that take more steps. */
@@ -14,8 +15,14 @@ function isAmbiguous(steps: LinearPattern, samples: readonly string[]): boolean 
     if (++spent > maximumSteps) throw new RangeError("The pattern is too large.");
   };
 
-  /** In how many ways other characters follow one, or the start. Between two characters, a way takes each branch once. */
-  function findFollowers(from: number): Map<number, number> {
+  /** Which samples a character matches, as bits. */
+  const matchesOf = memoize((index: number) => {
+    const step = steps[index];
+    const bits = samples.map((sample) => Number(step?.type === "character" && step.takes(sample)));
+    return BigInt(`0b${bits.join("")}`);
+  });
+  /** In how many ways other characters follow one. Between two characters, a way takes each branch once. */
+  const followersOf = memoize((from: number) => {
     const followers = new Map<number, number>();
     const taken = new Set<string>();
     const visits = new Map<number, number>();
@@ -37,27 +44,17 @@ function isAmbiguous(steps: LinearPattern, samples: readonly string[]): boolean 
     };
     follow(from + 1);
     return followers;
-  }
-
-  /** For each character, which samples it matches, as bits. */
-  const characters = new Map<number, { matches: bigint; followers: Map<number, number> }>();
-  for (const [index, step] of steps.entries()) {
-    if (step.type !== "character") continue;
-    const matches = BigInt(`0b${samples.map((sample) => Number(step.takes(sample))).join("")}`);
-    characters.set(index, { matches, followers: findFollowers(index) });
-  }
-  const at = (index: number) =>
-    characters.get(index) ?? { matches: 0n, followers: new Map<number, number>() };
+  });
 
   /** Goes both ways at once: to pairs of characters that match the same text. `differ`: the ways have been different. */
   function leadsBackInTwoWays(start: number): boolean {
     const pairs = [{ one: start, other: start, differ: false }];
     const seen = new Set<string>();
     for (const { one, other, differ: differed } of pairs)
-      for (const [next, ways] of at(one).followers)
-        for (const otherNext of at(other).followers.keys()) {
+      for (const [next, ways] of followersOf(one))
+        for (const otherNext of followersOf(other).keys()) {
           spend();
-          if ((at(next).matches & at(otherNext).matches) === 0n) continue;
+          if ((matchesOf(next) & matchesOf(otherNext)) === 0n) continue;
           const differ = differed || next !== otherNext || (one === other && ways > 1);
           if (differ && next === start && otherNext === start) return true;
           const key = `${next} ${otherNext} ${differ}`;
@@ -66,7 +63,7 @@ function isAmbiguous(steps: LinearPattern, samples: readonly string[]): boolean 
         }
     return false;
   }
-  return [...characters.keys()].some(leadsBackInTwoWays);
+  return steps.some(({ type }, index) => type === "character" && leadsBackInTwoWays(index));
 }
 
 /**
