@@ -3,7 +3,7 @@ import { findProject } from "../../discovery/project.ts";
 import { inspectionPort as port } from "../../files/node-inspection-port.ts";
 import { failure, printable, quote } from "../../problems/index.ts";
 import { unknownName } from "../../qualified-names/nearest-names.ts";
-import { planRemoteServer, type RemotePlan } from "../../runtime/server-launches.ts";
+import { planRemoteServer } from "../../runtime/server-launches.ts";
 import { login } from "../../sign-in/login.ts";
 import { expiryOf, scopesOf, withSignInLock } from "../../sign-in/stored.ts";
 import { withAsk } from "../ask.ts";
@@ -13,10 +13,7 @@ import { configOption, flag, integer, texts } from "../options.ts";
 import { output } from "../output.ts";
 
 /** A remote server of the config that can be signed in to. Throws `ServerNotFound` or `InvalidArguments`. */
-async function findRemoteServer(
-  label: string,
-  { cwd, options }: CommandInput<typeof configOption>,
-): Promise<RemotePlan & { oauth: NonNullable<RemotePlan["oauth"]> }> {
+async function findRemoteServer(label: string, { cwd, options }: CommandInput<typeof configOption>) {
   const { directory } = findProject(port, cwd);
   const config = await readConfig(port, { directory, config: options.config, cwd });
   const labels = config.subprocessServers.map(({ name }) => name);

@@ -155,7 +155,7 @@ export const read = defineCommand({
     const { positionals, options, cwd } = input;
     const [uri = ""] = positionals;
     const { out, json: isJson } = options;
-    const { session, signal } = await openCommandSession(input, [], { asks: true });
+    const { session, signal } = await openCommandSession(input, []);
     const { contents } = await session.readResource(uri, { signal });
     const answer = { json: { contents }, problems: session.problems, exitCode: 0 } as const;
     if (isJson) return answer;

@@ -2,12 +2,9 @@ import { printable } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { Session } from "../../session/session.ts";
 import {
-  type AwaitedServer,
   type CommandSessionOptions,
   formatWaiting,
-  type RemoteAddress,
   type SessionOptions,
-  type StartedCommand,
 } from "../../session/session-options.ts";
 import type { CommandInput } from "../command.ts";
 import { catchSignals } from "../interruption.ts";
@@ -44,11 +41,11 @@ export const startOptions = {
 type SessionInput = CommandInput<Partial<typeof callOptions & typeof startOptions>>;
 
 export const serverNotes = {
-  onCommand: ({ label, command, args }: StartedCommand) =>
+  onCommand: ({ label, command, args }) =>
     output.note(printable(`Starting ${label}: ${[command, ...args].map(quoteForShell).join(" ")}`)),
-  onConnect: ({ label, url }: RemoteAddress) => output.note(printable(`Connecting to ${label}: ${url}`)),
-  onWait: (server: AwaitedServer) => output.note(formatWaiting(server)),
-};
+  onConnect: ({ label, url }) => output.note(printable(`Connecting to ${label}: ${url}`)),
+  onWait: (server) => output.note(formatWaiting(server)),
+} satisfies SessionOptions;
 
 export const readSessionOptions = (input: SessionInput): SessionOptions => {
   return { ...readSilentOptions(input), ...serverNotes };
@@ -73,20 +70,17 @@ export function readSilentOptions({ options, cwd }: SessionInput) {
 
 /**
  * Opens the session of a command, which is closed when that ends, even after Ctrl-C. Output of packs' code goes to stderr.
- * `calls`: the names of the tools that the command calls. `asks`: whether it asks on a terminal; `more`: when servers start.
+ * `calls`: the names of the tools that the command calls; with it, the command asks on a terminal. `more`: when servers start.
  */
 export async function openCommandSession(
   input: SessionInput,
-  calls: readonly string[] = [],
-  {
-    asks = calls.length > 0,
-    ...more
-  }: Pick<CommandSessionOptions, "defaultStart" | "defaultMaxChars"> & { asks?: boolean } = {},
+  calls?: readonly string[],
+  more: Pick<CommandSessionOptions, "defaultStart" | "defaultMaxChars"> = {},
 ): Promise<{ session: Session; signal: AbortSignal }> {
   const options: CommandSessionOptions = {
     ...readSessionOptions(input),
     onInput:
-      asks && (await import("../ask.ts")).canAsk()
+      calls !== undefined && (await import("../ask.ts")).canAsk()
         ? (await import("./ask-input.ts")).askOnTerminal({ input: process.stdin, note: output.note })
         : undefined,
     calls,
