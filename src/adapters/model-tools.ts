@@ -41,15 +41,6 @@ function describeUnknown(name: string, known: readonly string[]): string {
   return `The tool ${quote(name)} does not exist.${question}`;
 }
 
-function checkNames(
-  code: "ToolNotFound" | "ToolsetNotFound",
-  names: readonly string[] | undefined,
-  known: readonly string[],
-): void {
-  const unknown = names?.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw unknownName(code, String(unknown), known);
-}
-
 const namesOf = (tools: readonly SessionTool[]) => tools.map(({ name }) => name);
 
 /**
@@ -59,18 +50,19 @@ const namesOf = (tools: readonly SessionTool[]) => tools.map(({ name }) => name)
 function adaptTools(session: AdaptedSession, options: AdapterOptions) {
   const { names, toolsets, signal: ofAll, timeoutMs, onProgress, onLog } = options;
   const offered = session.toolsForLlm();
-  checkNames("ToolNotFound", names, namesOf(offered));
-  const known = offered.flatMap((tool) => tool.toolsets);
-  checkNames("ToolsetNotFound", toolsets, known);
+  const limits = [
+    ["ToolNotFound", names, namesOf(offered)],
+    ["ToolsetNotFound", toolsets, offered.flatMap((tool) => tool.toolsets)],
+  ] as const;
+  for (const [code, limit = [], known] of limits) {
+    const unknown = limit.find((name) => !known.includes(name));
+    if (unknown !== undefined) throw unknownName(code, String(unknown), known);
+  }
+  const isChosen = (tool: SessionTool) =>
+    (names === undefined || names.includes(tool.name)) &&
+    (toolsets === undefined || tool.toolsets.some((one) => toolsets.includes(one)));
   /** The tools that a model gets at the moment. */
-  const list = () =>
-    session
-      .toolsForLlm()
-      .filter(
-        (tool) =>
-          (names === undefined || names.includes(tool.name)) &&
-          (toolsets === undefined || tool.toolsets.some((one) => toolsets.includes(one))),
-      );
+  const list = () => session.toolsForLlm().filter(isChosen);
 
   /**
    * Calls a tool with the arguments of a model, or with their JSON. A call that fails resolves. Rejects with the reason of
