@@ -122,8 +122,8 @@ const areTexts = (value: unknown) => Array.isArray(value) && value.every(isText)
 const ofObject = object({}, { required: is("an array of strings", areTexts), properties });
 
 const inputSchema: Check = (schema, path, leaveOut) => {
-  const fault = ofObject(schema, path, leaveOut);
-  if (fault !== undefined || !isRecord(schema)) return fault;
+  if (!isRecord(schema)) return record(schema, path, leaveOut);
+  ofObject(schema, path, leaveOut);
   if (schema.type !== undefined && schema.type !== "object") leaveOut(join(path, "type"), 'is not "object"');
   schema.type = "object";
   return undefined;
@@ -266,8 +266,7 @@ const readable: Check = (value, path, leaveOut) => {
 const ofExchange = /^(?:io\.modelcontextprotocol\/|progressToken$)/;
 
 const resultMeta: Check = (meta, path, leaveOut) => {
-  const fault = record(meta, path, leaveOut);
-  if (fault !== undefined || !isRecord(meta)) return fault;
+  if (!isRecord(meta)) return record(meta, path, leaveOut);
   for (const key of Object.keys(meta)) if (ofExchange.test(key)) delete meta[key];
   return undefined;
 };
