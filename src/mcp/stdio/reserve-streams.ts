@@ -8,12 +8,12 @@ import { Readable, Writable } from "node:stream";
  * Only the returned stream is the real stdin; `process.stdin` ends at once. Call it before code of others runs. It does not
  * cover `fs.readSync(0)`, and children that inherit the descriptor only with `reserveDescriptors`.
  */
-function reserveStdin(owner: { readonly stdin: Readable }): Readable {
-  const { stdin } = owner;
+function reserveStdin(): Readable {
+  const { stdin } = process;
   const empty = Readable.from([], { objectMode: false });
   // Code that destroys the stream with an error must not end the process.
   empty.on("error", () => {});
-  Object.defineProperty(owner, "stdin", { get: () => empty, configurable: true, enumerable: true });
+  Object.defineProperty(process, "stdin", { get: () => empty, configurable: true, enumerable: true });
   return stdin;
 }
 
@@ -70,8 +70,7 @@ function redirectStdio(options: unknown): unknown {
 /** Replaces a function by a wrapper with the same properties. */
 function replace(owner: object, name: string, change: (args: unknown[]) => unknown[]): void {
   const functions = owner as Record<string, (...args: unknown[]) => unknown>;
-  const original = functions[name];
-  if (original === undefined) return;
+  const original = functions[name] as (typeof functions)[string];
   const changed = function (this: unknown, ...args: unknown[]) {
     return original.apply(this, change(args));
   };
@@ -106,13 +105,9 @@ let protocolOutput: Writable | undefined;
  * The streams of the protocol. For stdio, everything that the process prints goes to stderr from now on, and its stdin is empty.
  * `ownsProcess`: also what code prints over HTTP, or without the streams. A process reserves them once.
  */
-export function reserveStreams(
-  owner: Pick<NodeJS.Process, "stdin" | "stdout" | "stderr">,
-  isStdio: boolean,
-  ownsProcess: boolean,
-) {
-  if (isStdio || ownsProcess) protocolOutput ??= reserveStdout(owner.stdout, owner.stderr);
-  if (isStdio) protocolInput ??= reserveStdin(owner);
+export function reserveStreams(isStdio: boolean, ownsProcess: boolean) {
+  if (isStdio || ownsProcess) protocolOutput ??= reserveStdout(process.stdout, process.stderr);
+  if (isStdio) protocolInput ??= reserveStdin();
   if (isStdio && ownsProcess) reserveDescriptors();
-  return { input: protocolInput ?? owner.stdin, output: protocolOutput ?? owner.stdout };
+  return { input: protocolInput ?? process.stdin, output: protocolOutput ?? process.stdout };
 }
