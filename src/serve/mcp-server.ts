@@ -14,13 +14,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { carryIntegers, markIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
-import {
-  findOfferedLists,
-  type ListCapability,
-  type ListKey,
-  listKeys,
-  listRules,
-} from "../mcp/client/server-lists.ts";
+import { findOfferedLists, type ListCapability, listKeys, listRules } from "../mcp/client/server-lists.ts";
 import { badRequest, RpcError, rpcCode } from "../mcp/client-message.ts";
 import {
   AskedResult,
@@ -87,17 +81,14 @@ function forLegacyList({ outputSchema, ...listing }: Listing): Listing {
 
 const pageSize = 100;
 
-// Encoded, so that clients do not rely on its meaning.
-const formatCursor = (offset: number) => Buffer.from(`from:${offset}`).toString("base64url");
-
 /** A page of a list. A cursor that no page of this list has is a bad request. */
 function pageOf<Entry>(entries: readonly Entry[], cursor: string | undefined) {
   const starts = Array.from({ length: Math.ceil(entries.length / pageSize) }, (_, at) => at * pageSize);
-  const start = cursor === undefined ? 0 : starts.find((at) => at > 0 && formatCursor(at) === cursor);
+  const start = cursor === undefined ? 0 : starts.find((at) => at > 0 && String(at) === cursor);
   if (start === undefined) throw badRequest("Invalid cursor.");
   const end = start + pageSize;
   const page = entries.slice(start, end);
-  return end < entries.length ? { entries: page, nextCursor: formatCursor(end) } : { entries: page };
+  return end < entries.length ? { entries: page, nextCursor: String(end) } : { entries: page };
 }
 
 type WrappedHandler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
@@ -123,26 +114,53 @@ export class ClientServer extends Server {
     this.#era = era;
     this.#options = options;
     for (const key of findOfferedLists(capabilities))
-      this.#handle(listRules[key].method, "PaginatedRequestParams", ({ cursor }, { mcpReq }) =>
-        this.#list(key, cursor, declaredApps(this.#capabilitiesIn(mcpReq.envelope)) !== undefined),
-      );
+      this.#handle(listRules[key].method, "PaginatedRequestParams", ({ cursor }, { mcpReq }) => {
+        const showsApps = declaredApps(this.#capabilitiesIn(mcpReq.envelope)) !== undefined;
+        const { entries, ...rest } = pageOf(this.#gateway.list(client, key, showsApps), cursor);
+        const isLegacyTools = era === "legacy" && key === "tools";
+        const page = { [key]: isLegacyTools ? entries.map(forLegacyList) : entries, ...rest };
+        return key === "skills" ? this.#withHint(page) : page;
+      });
     this.#handle("tools/call", "CallToolRequestParams", (params, context) => this.#callTool(params, context));
     if ("prompts" in capabilities)
       this.#handle("prompts/get", "GetPromptRequestParams", ({ name, arguments: args = {} }, context) =>
         this.#askFor(context, [name, args], (request) => this.#gateway.getPrompt(name, args, request)),
       );
     if ("resources" in capabilities)
-      this.#handle("resources/read", "ReadResourceRequestParams", ({ uri }, context) =>
-        this.#read(uri, context),
-      );
+      this.#handle("resources/read", "ReadResourceRequestParams", async ({ uri }, context) => {
+        const read = this.#gateway.findResource(client, uri);
+        if (read === undefined) throw this.#notFound(uri);
+        const { isStatic, ...result } = await this.#askFor(context, [uri], read).catch((error) => {
+          // The server that the resource is of does not know it.
+          const isUnknown = error instanceof TrailblazeError && error.code === "ResourceNotFound";
+          throw isUnknown ? this.#notFound(uri) : error;
+        });
+        // What a handler answers may differ for each read and client; the SDK adds its hint to the other answers.
+        const isKept = isStatic || era === "legacy";
+        return { ...result, ...(!isKept && { ttlMs: 0, cacheScope: "private" }) };
+      });
     if (skillsExtension in capabilities.extensions)
       this.#handle("skills/get", "ReadResourceRequestParams", ({ uri }) => {
         const skill = this.#gateway.list(this.#client, "skills").find((one) => one.uri === uri);
         if (skill === undefined) throw badRequest(`Unknown skill ${JSON.stringify(uri)}.`);
         return this.#withHint({ skill });
       });
-    this.#handle("completion/complete", "CompleteRequestParams", (params, { mcpReq }) =>
-      this.#complete(params, mcpReq.signal),
+    this.#handle(
+      "completion/complete",
+      "CompleteRequestParams",
+      async ({ ref, argument, context }, { mcpReq }) => {
+        const { calls, state } = this.#gateway.frame;
+        const item = this.#gateway.findCompleted(ref);
+        const [kind, name] =
+          ref.type === "ref/prompt" ? ["prompt", ref.name] : ["resource template", ref.uri];
+        if (item === undefined) throw badRequest(`Unknown ${kind} ${JSON.stringify(name)}.`);
+        const request = { ref, argument, context: { arguments: context?.arguments ?? {} } };
+        const use = { state: state(), scope: this.#gateway.sessionScope(), signal: mcpReq.signal };
+        const suggested = await calls.suggest(item, request, use);
+        const values = suggested.values.filter((value) => typeof value === "string");
+        const hasMore = suggested.hasMore === true || values.length > mostSuggestions;
+        return { completion: { values: values.slice(0, mostSuggestions), hasMore } };
+      },
     );
     if (era === "legacy") {
       this.follow();
@@ -286,13 +304,6 @@ export class ClientServer extends Server {
     return answer({ scope, signal, round, onProgress });
   }
 
-  #list(key: ListKey, cursor: string | undefined, showsApps: boolean): object {
-    const { entries, ...rest } = pageOf(this.#gateway.list(this.#client, key, showsApps), cursor);
-    const isLegacyTools = this.#era === "legacy" && key === "tools";
-    const page = { [key]: isLegacyTools ? entries.map(forLegacyList) : entries, ...rest };
-    return key === "skills" ? this.#withHint(page) : page;
-  }
-
   /** The SDK adds the hint to results of MCP's own methods only. */
   #withHint(result: object): object {
     return this.#era === "legacy" ? result : { ...result, ...this.#options.hint };
@@ -320,35 +331,6 @@ export class ClientServer extends Server {
         this.#gateway.report(`${name}: ${error instanceof Error ? error.message : String(error)}`);
       throw new RpcError("The server failed to answer.", rpcCode.internal);
     }
-  }
-
-  async #read(uri: string, context: ServerContext): Promise<object> {
-    const read = this.#gateway.findResource(this.#client, uri);
-    if (read === undefined) throw this.#notFound(uri);
-    const { isStatic, ...result } = await this.#askFor(context, [uri], read).catch((error) => {
-      // The server that the resource is of does not know it.
-      const isUnknown = error instanceof TrailblazeError && error.code === "ResourceNotFound";
-      throw isUnknown ? this.#notFound(uri) : error;
-    });
-    // What a handler answers may differ for each read and client; the SDK adds its hint to the other answers.
-    const isKept = isStatic || this.#era === "legacy";
-    return { ...result, ...(!isKept && { ttlMs: 0, cacheScope: "private" }) };
-  }
-
-  async #complete(
-    { ref, argument, context }: SpecTypes["CompleteRequestParams"],
-    signal: AbortSignal,
-  ): Promise<object> {
-    const { calls, state } = this.#gateway.frame;
-    const item = this.#gateway.findCompleted(ref);
-    const [kind, name] = ref.type === "ref/prompt" ? ["prompt", ref.name] : ["resource template", ref.uri];
-    if (item === undefined) throw badRequest(`Unknown ${kind} ${JSON.stringify(name)}.`);
-    const request = { ref, argument, context: { arguments: context?.arguments ?? {} } };
-    const scope = this.#gateway.sessionScope();
-    const suggested = await calls.suggest(item, request, { state: state(), scope, signal });
-    const values = suggested.values.filter((value) => typeof value === "string");
-    const hasMore = suggested.hasMore === true || values.length > mostSuggestions;
-    return { completion: { values: values.slice(0, mostSuggestions), hasMore } };
   }
 
   #notFound(uri: string): RpcError {

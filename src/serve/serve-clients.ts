@@ -92,17 +92,11 @@ export function createStateSeal(key: Buffer, token?: string): StateSeal {
   const codec = createRequestStateCodec<unknown>({ key, ttlSeconds, bind });
   return {
     seal: (request, state) => codec.mint(state, request as ServerContext),
-    async open(request, sealed) {
-      try {
-        return await codec.verify(sealed, request as ServerContext);
-      } catch (error) {
-        const isOld = error instanceof Error && error.message === "expired";
-        const reason = isOld
-          ? "has expired. Make the request again without it"
-          : "is not valid for this request";
+    open: (request, sealed) =>
+      codec.verify(sealed, request as ServerContext).catch(() => {
+        const reason = "has expired or is not valid for this request. Make the request again without it";
         throw badRequest(`params.requestState ${reason}.`);
-      }
-    },
+      }),
   };
 }
 

@@ -306,14 +306,11 @@ export class SessionGateway {
     const { isComposed = false } = this.options;
     const { calls } = this.frame;
     let failed: EntryError | undefined;
-    const onError: CallScope["onError"] = (error) => {
+    const onError = (error: EntryError) => {
       if (isComposed) failed = error;
     };
-    const result = await calls.callTool(tool, args, {
-      ...request,
-      state,
-      scope: { ...request.scope, onError },
-    });
+    const scope = { ...request.scope, onError };
+    const result = await calls.callTool(tool, args, { ...request, state, scope });
     if (failed?.cause !== undefined) this.report(`${shown.name}: ${failed.message}`);
     const isEntry = route.by === "code" && route.code.entry !== undefined;
     const isExit = isComposed && isEntry && result.variant === "FatalError";
