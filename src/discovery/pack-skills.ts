@@ -2,7 +2,6 @@ import { isRecord, parseJson } from "../data/parse-json.ts";
 import type { SourceText, UnlocatedProblem } from "../data/source-text.ts";
 import type { Declaration } from "../extension-schema/parse-extension.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
-import { attempt } from "../files/file-errors.ts";
 import { createProblem } from "../problems/index.ts";
 import { findSkills } from "../skills/find-skills.ts";
 import { instructionsFile, ownFolder } from "../skills/skill-folders.ts";
@@ -50,7 +49,10 @@ function readApproved(port: DiscoveryPort, { project, root }: Workspace): Readon
   for (const folder of ancestorsOf(project.directory)) {
     const bytes = port.readProjectFile(folder, "trailblaze.lock");
     if (bytes === undefined && folder !== root) continue;
-    const lock = attempt(() => parseJson(Buffer.from(bytes ?? []).toString()).value);
+    let lock: unknown;
+    try {
+      lock = parseJson(Buffer.from(bytes ?? []).toString()).value;
+    } catch {}
     const packs = isRecord(lock) && isRecord(lock.packs) ? Object.entries(lock.packs) : [];
     return new Set(packs.flatMap(([name, entry]) => (isRecord(entry) && isRecord(entry.skills) ? name : [])));
   }
