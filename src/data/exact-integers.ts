@@ -16,12 +16,8 @@ let marks: { prefix: string; quoted: RegExp } | undefined;
 const mayBegin = /[\s:,[-]\d{16}/;
 /** What JSON has in place of an integer that was rounded. */
 const mayBeRounded = /\d{16}|e\+|null/;
-/** The next string, or the start of a number that has enough digits. */
-const stringOrDigits = /"|(?<=[\s:,[]-?)\d{16}/g;
-
-const isUnsafe = (literal: string) => !Number.isSafeInteger(Number(literal));
-
-const isDigit = (unit: number) => unit >= 0x30 && unit <= 0x39;
+/** The next string, or the first digits of a number that has enough of them. */
+const stringOrDigits = /"|(?<=[\s:,[]-?)\d{16,}/g;
 
 function getMarks() {
   if (marks === undefined) {
@@ -45,11 +41,9 @@ export function markText(text: string): string {
       continue;
     }
     const start = text[index - 1] === "-" ? index - 1 : index;
-    let end = index + 16;
-    while (isDigit(text.charCodeAt(end))) end++;
-    stringOrDigits.lastIndex = end;
+    const end = stringOrDigits.lastIndex;
     const literal = text.slice(start, end);
-    if (/[.eE]/.test(text.charAt(end)) || !isUnsafe(literal)) continue;
+    if (/[.eE]/.test(text.charAt(end)) || Number.isSafeInteger(Number(literal))) continue;
     parts.push(text.slice(copied, start), `"${getMarks().prefix}${literal}"`);
     copied = end;
   }
