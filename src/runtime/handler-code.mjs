@@ -22,11 +22,11 @@ function locate(root, file) {
   try {
     realRoot = realpathSync.native(root);
     path = realpathSync.native(resolve(realRoot, file));
-    if (!statSync(path).isFile()) path = undefined;
   } catch {
-    path = undefined;
+    // One of them does not exist.
   }
-  if (path === undefined) throw new HandlerNotFoundError(`Module ${quote(file)} not found in the package.`);
+  if (path === undefined || !statSync(path).isFile())
+    throw new HandlerNotFoundError(`Module ${quote(file)} not found in the package.`);
   const way = relative(realRoot, path);
   if (way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way)) {
     throw new HandlerNotFoundError(`Module ${quote(file)} is outside the package.`);
