@@ -75,11 +75,7 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
   }
 }
 
-function findShapeFaults(shape: DefinitionShape, definition: Record<string, unknown>): Fault[] {
-  const { error } = parseShape(schemaOf(shape), definition);
-  const style = { path: (path: Path) => `\`${path.join(".")}\``, word: (word: string) => `\`${word}\`` };
-  return describeIssues(error?.issues ?? [], definition, style);
-}
+const style = { path: (path: Path) => `\`${path.join(".")}\``, word: (word: string) => `\`${word}\`` };
 
 /** True for the placeholder of a function in a code definition: `{ "$function": name }`. */
 export function isFunction(content: Record<string, unknown>): boolean {
@@ -99,7 +95,8 @@ export function checkDefinition(
   const shape = chooseShape(kind, content);
   if (typeof shape === "object") return { definition: null, problems: [report(shape)] };
   const definition = content as Record<string, unknown>;
-  const faults = [...findShapeFaults(shape, definition), ...checkKeysTogether(shape, definition)];
+  const { issues = [] } = parseShape(schemaOf(shape), definition).error ?? {};
+  const faults = [...describeIssues(issues, definition, style), ...checkKeysTogether(shape, definition)];
   return { shape, definition: normalizeDefinition(shape, definition), problems: faults.map(report) };
 }
 

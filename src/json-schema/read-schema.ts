@@ -48,12 +48,10 @@ const longestAddress = 2000;
 const nowhere = "schema://top/";
 
 /** The draft of a schema, 2020-12 by default; `undefined` for unsupported ones. */
-const findDraft = ({ $schema }: Schema): Draft | undefined =>
-  $schema === undefined
-    ? "draft2020"
-    : (Object.keys(addresses) as Draft[]).find(
-        (draft) => typeof $schema === "string" && addresses[draft].test($schema),
-      );
+const findDraft = ({ $schema = "https://json-schema.org/draft/2020-12/schema" }: Schema) =>
+  (Object.keys(addresses) as Draft[]).find(
+    (draft) => typeof $schema === "string" && addresses[draft].test($schema),
+  );
 
 /** Resolves an address and leaves out its fragment; `undefined` if it is not valid. */
 function resolveAddress(address: string, base: string): string | undefined {

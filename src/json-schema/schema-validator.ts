@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { formatJson } from "../data/json-values.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
-import { listOf, printable, quote } from "../problems/text.ts";
+import { listOf, printable, quote, shorten } from "../problems/text.ts";
 import { keywords, type SchemaFault } from "./meta-schema.ts";
 import { compilePattern, findPattern } from "./patterns/linear-pattern.ts";
 import { readSchema, type Schema, type SchemaReading } from "./read-schema.ts";
@@ -21,17 +21,16 @@ export type SchemaValidator = typeof import("./schema-validator.ts");
 
 // Words.
 
-const longestPath = 200;
+const longestWord = 200;
 const mostChoices = 10;
 const mostTexts = 10;
 /** Nested alternatives may have many. */
 const mostErrors = 1000;
 
-const shorten = (text: string) =>
-  text.length > longestPath ? `${printable(text.slice(0, longestPath))}…` : printable(text);
-
 function listChoices(values: readonly unknown[]): string {
-  const choices = values.slice(0, mostChoices).map((value) => shorten(JSON.stringify(value)));
+  const choices = values
+    .slice(0, mostChoices)
+    .map((value) => printable(shorten(JSON.stringify(value), longestWord)));
   return values.length > mostChoices ? `${choices.join(", ")}, …` : listOf(choices);
 }
 
@@ -50,7 +49,7 @@ function describeError({ keyword, params, instancePath, message }: ErrorObject):
     pattern: () => `must match the pattern ${quote(params.pattern)}`,
   };
   const what = words[keyword]?.() ?? message ?? "";
-  return pointer === "" ? what : `${shorten(pointer)} ${what}`;
+  return pointer === "" ? what : `${printable(shorten(pointer, longestWord))} ${what}`;
 }
 
 function describeErrors(errors: readonly ErrorObject[] | null | undefined): string {

@@ -55,9 +55,8 @@ const escapeUnits = (text: string): string =>
 export const escapeJson = (json: string): string =>
   replaceUnprintable(json.replace(/(##\w*)\[/g, "$1\\u005b"), escapeUnits);
 
-function toCodePoint(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
-}
+const toCodePoint = (character: string) =>
+  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 const unique = (characters: readonly string[]) => [...new Set(characters)].map(toCodePoint);
 

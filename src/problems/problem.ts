@@ -83,13 +83,8 @@ export function hasErrors(problems: readonly Problem[]): boolean {
  * The file that `line` and `column` refer to. It is `file`, except for a missing definition: `file` is the one to create,
  * and the position is that of its declaration in package.json.
  */
-export function fileOfPosition({
-  code,
-  file,
-  line,
-}: Pick<Problem, "code" | "file" | "line">): string | undefined {
-  return code === "MissingDefinitionFile" && line !== undefined ? "package.json" : file;
-}
+export const fileOfPosition = ({ code, file, line }: Omit<Problem, "args">): string | undefined =>
+  code === "MissingDefinitionFile" && line !== undefined ? "package.json" : file;
 
 /** The only class that the library throws, and only if no result is possible. Contains the problem as data. */
 export class TrailblazeError extends Error {

@@ -3,10 +3,8 @@
 
 import { replaceUnprintable } from "./hidden-characters.ts";
 
-function escapeCharacter(character: string): string {
-  const codePoint = character.codePointAt(0) ?? 0;
-  return `\\u{${codePoint.toString(16).padStart(4, "0")}}`;
-}
+const escapeCharacter = (character: string) =>
+  `\\u{${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}}`;
 
 /** The text on one line, with unprintable characters as `\u{…}`. */
 export const printable = (text: string): string =>
