@@ -65,17 +65,14 @@ export async function watchProject(
       const { signal } = changed;
       // Before the project is read, so that later changes in new folders are noticed.
       await watch();
-      try {
-        await apply(signal);
-        if (missing !== undefined) frame.withdraw(missing);
-        missing = undefined;
-        await watch();
-      } catch (error) {
-        // The session keeps its tools until the project can be used again.
-        const isMissing = error instanceof TrailblazeError && error.code === "LockMissing";
-        if (signal.aborted || !isMissing || missing !== undefined) continue;
+      // The session keeps its tools until the project can be used again.
+      const error: unknown = await apply(signal).then(watch, (reason: unknown) => reason);
+      if (missing === undefined && error instanceof TrailblazeError && error.code === "LockMissing") {
         missing = error.problem;
-        frame.report(error.problem);
+        frame.report(missing);
+      } else if (missing !== undefined && error === undefined) {
+        frame.withdraw(missing);
+        missing = undefined;
       }
     }
   };

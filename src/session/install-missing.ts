@@ -77,7 +77,7 @@ export async function installReferredPacks(
   const problems: Problem[] = [];
   for (;;) {
     const found = await findPacks(port, { cwd, policy });
-    const { selected } = await selectPacks(found, { references });
+    const { selected } = await selectPacks(found, references);
     const isThere = (name: string) =>
       resolveFrom(port, found.project, name) !== undefined ||
       found.packs.some(({ pack }) => pack.name === name) ||

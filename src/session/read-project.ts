@@ -219,8 +219,8 @@ async function readPacks(context: ReadingContext, isForCalls: boolean) {
   // Calls need no skills, but a frozen lock is held against all that is there.
   const needsSkills = !isForCalls || gate?.isFrozen === true;
   const takesSkills = (one: FoundPack) => !isUnasked(one) || gate?.takesUnasked(one.pack.name) === true;
-  const wanted = { references: referencesOf(config), takesSkills: needsSkills ? takesSkills : undefined };
-  const { selected, skipped } = await resources.step(selectPacks(found, wanted));
+  const selecting = selectPacks(found, referencesOf(config), needsSkills ? takesSkills : undefined);
+  const { selected, skipped } = await resources.step(selecting);
   const packs: CheckedPack[] = [];
   for (const inspected of selected) {
     const { checkPack } = await import("../validate/check-packs.ts");

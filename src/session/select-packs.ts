@@ -39,14 +39,15 @@ export function referencesOf({ toolsets, servers }: SessionConfig): string[] {
 
 const denied: LeftOut = { reason: "Denied", message: "The config's `packs` excludes it." };
 
-interface Wanted {
-  references: readonly string[];
-  /** Whether the skills of a pack are selected. */
-  takesSkills?: ((found: FoundPack) => boolean) | undefined;
-}
-
-/** Of the packs that were found and that the policy allows, and of those that `references` or selected items refer to. */
-export async function selectPacks(found: FoundPacks, { references, takesSkills }: Wanted) {
+/**
+ * Of the packs that were found and that the policy allows, and of those that `references` or selected items refer to. `takesSkills`:
+ * whether the skills of a pack are selected.
+ */
+export async function selectPacks(
+  found: FoundPacks,
+  references: readonly string[],
+  takesSkills?: (found: FoundPack) => boolean,
+) {
   const { policy, workspace } = found;
   await lookUpReferences(port, found, references, "user");
   const listPacks = () => found.packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");

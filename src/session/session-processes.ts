@@ -110,15 +110,11 @@ export class SessionProcesses {
 
   /** Equal for servers that one process can be. */
   #identify(plan: ServerPlan, config: SessionConfig): string {
-    const { key, entry, context, fault, version } = plan;
     // In the one state of a session that stays as it is, servers have keys of their own.
-    if (!this.#frame.options.watch) return key;
-    const own =
-      "url" in plan
-        ? [plan.url.href, plan.headers, plan.oauth]
-        : [plan.command, plan.args, plan.cwd, this.#createEnvironment(plan.environment, config)];
+    if (!this.#frame.options.watch) return plan.key;
+    const { entry, source: _, place: __, fault, ...launch } = plan;
     const { protocol, timeouts = config.timeouts } = entry;
-    return JSON.stringify([key, ...own, protocol, context, timeouts, fault?.problem, version]);
+    return JSON.stringify([launch, fault?.problem, protocol, timeouts, config.device]);
   }
 
   async start(server: SessionServer, events: ServerEvents): Promise<Server> {

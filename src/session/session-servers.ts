@@ -62,7 +62,7 @@ export class SessionServer {
   #cancelListing: (() => void) | undefined;
   #listedAt = Number.NEGATIVE_INFINITY;
   /** Listings come one after the other. */
-  #listing: Promise<void> = Promise.resolve();
+  #listing: Promise<unknown> = Promise.resolve();
   /** After how long without a request it ends. Milliseconds; `undefined`: never. */
   idleMs: number | undefined;
   /** What it said when it was last ready, also while it restarts; `undefined` if it never was. */
@@ -145,17 +145,12 @@ export class SessionServer {
 
   /** Lists the running server again, soon, after it has told of a change. */
   #listSoon(list: ListCapability): void {
-    const { report } = this.#frame;
+    const problem = createProblem("ToolListChanged", { label: this.plan.label, list }, this.#place);
     this.#cancelListing ??= clock.after(Math.max(0, this.#listedAt + listingMs - clock.now()), () => {
       this.#cancelListing = undefined;
       this.#listedAt = clock.now();
-      this.#listing = this.#listing
-        .then(() => this.#listAgain())
-        .catch(() => {
-          const { label } = this.plan;
-          if (this.current !== undefined)
-            report(createProblem("ToolListChanged", { label, list }, this.#place));
-        });
+      const listed = this.#listing.then(() => this.#listAgain());
+      this.#listing = listed.catch(() => this.current && this.#frame.report(problem));
     });
   }
 
