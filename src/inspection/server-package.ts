@@ -14,9 +14,9 @@ export type PackageProgram =
       nodeOptions: readonly string[] | undefined;
       version: unknown;
     }
-  | { state: "notInstalled" }
+  | { state: "notInstalled"; version?: undefined }
   /** `key` is the wrong key. `reason` continues after a colon. */
-  | { state: "unusable"; key: "package" | "bin"; reason: string; hint?: string };
+  | { state: "unusable"; key: "package" | "bin"; reason: string; hint?: string; version?: undefined };
 
 const unscoped = (name: string) => name.replace(/^@[^/]*\//, "");
 

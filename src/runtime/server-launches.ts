@@ -94,40 +94,31 @@ function findScript(command: string, args: readonly string[], cwd: string): stri
   return script && resolve(cwd, script);
 }
 
-/** What to run for a server, and the file that it runs if it names one. */
-interface Program {
-  command: string;
-  args: readonly string[];
-  file: string | undefined;
-  /** Of its package. */
-  version?: unknown;
-  /** Why its package cannot be run. */
-  missing?: Exclude<PackageProgram, { state: "found" }>;
-}
-
-/** `from`: the folder of a pack, or of the project, from which a package is resolved. */
+/**
+ * What to run for a server, the file that it runs if it names one, and what was `found` of its package. `from`: the folder of a pack,
+ * or of the project, from which the package is resolved.
+ */
 function findProgram(
   server: Pick<SubprocessServer, "command" | "script" | "package" | "bin" | "args">,
   { from, cwd }: { from: string; cwd: string },
-): Program {
+) {
   const { command = "", script, package: name, bin, args = [] } = server;
+  const found = name === undefined ? undefined : findPackageProgram(port, from, { package: name, bin });
   const runNode = (file: string, options: readonly string[] = []) => ({
     command: process.execPath,
     args: [...options, file, ...args],
     file,
+    found,
   });
   if (script !== undefined) return runNode(join(from, script));
-  if (name === undefined) {
-    const program = isPath(command) ? resolve(cwd, command) : command;
-    return { command: program, args, file: findScript(command, args, cwd) };
+  if (found?.state === "found") {
+    const { file, nodeOptions } = found;
+    return nodeOptions === undefined ? { command: file, args, file, found } : runNode(file, nodeOptions);
   }
-  const found = findPackageProgram(port, from, { package: name, bin });
-  // A pack's was there when it was checked: its process fails to start.
-  if (found.state !== "found")
-    return { command: join(from, "node_modules", name), args, file: undefined, missing: found };
-  const { file, nodeOptions, version } = found;
-  const run = nodeOptions === undefined ? { command: file, args, file } : runNode(file, nodeOptions);
-  return { ...run, version };
+  // A pack's package was there when it was checked: its process fails to start.
+  if (name !== undefined) return { command: join(from, "node_modules", name), args, file: undefined, found };
+  const program = isPath(command) ? resolve(cwd, command) : command;
+  return { command: program, args, file: findScript(command, args, cwd), found };
 }
 
 const mostFileBytes = 1 << 20;
@@ -201,10 +192,11 @@ const describeUserServer = (server: UserServer, config: SessionConfig) => ({
 async function explainMissing(
   { name: label, package: name = "", path }: UserServer,
   { project: directory }: SessionConfig,
-  missing: NonNullable<Program["missing"]>,
-): Promise<TrailblazeError> {
-  if (missing.state === "unusable") {
-    const { key, reason, hint } = missing;
+  found: PackageProgram | undefined,
+): Promise<TrailblazeError | undefined> {
+  if (found === undefined || found.state === "found") return undefined;
+  if (found.state === "unusable") {
+    const { key, reason, hint } = found;
     const args = { reason: `the server ${quote(label)} cannot be run: ${reason}`, hint };
     return failure("InvalidConfig", args, { path: [...path, key] });
   }
@@ -257,17 +249,17 @@ export async function planUserServer(
   const { package: name, bin } = server;
   const places = { from, cwd: resolve(directory, filled.cwd) };
   const program = findProgram({ ...filled, package: name, bin }, places);
-  const { command, args, file: toolsetFile = configFile, version, missing } = program;
+  const { command, args, file: toolsetFile = configFile, found } = program;
   const shown = findProgram(server, places);
   const context = server.context ?? (server.isListed && name === undefined);
   return {
     ...describeUserServer(server, config),
-    version,
+    version: found?.version,
     command,
     args,
     cwd: places.cwd,
     shown: { command: shown.command, args: shown.args },
-    fault: fault ?? (missing && (await explainMissing(server, config, missing))),
+    fault: fault ?? (await explainMissing(server, config, found)),
     context,
     legacyContext: context && server.legacyContext !== false,
     secrets,
@@ -338,7 +330,7 @@ export function planPackServer(
   const context = definition.context ?? definition.package === undefined;
   const cwd = join(location, definition.cwd ?? ".");
   const program = findProgram(definition, { from: location, cwd });
-  const { command, args, file, version = found.pack.version } = program;
+  const { command, args, file } = program;
   return {
     label,
     key: `pack ${label}`,
@@ -347,7 +339,7 @@ export function planPackServer(
     place: { pack, kind: "server", item: declaration.name },
     // Not the definition itself, in which unknown keys have no effect.
     entry: { protocol, start, idleMs, timeouts },
-    version,
+    version: program.found?.version ?? found.pack.version,
     command,
     args,
     cwd,

@@ -178,15 +178,12 @@ export class Names<One extends ItemOf<NamedKind>> {
     const skipped = this.#findSkipped(name, qualified);
     if (skipped?.problem !== undefined) throw new TrailblazeError(skipped.problem);
     if (fault !== undefined && skipped === undefined) throw this.explainLabel(name) ?? this.#explain(fault);
-    throw this.#notFound(name, {
+    throw failure(notFoundCode[this.#kind], {
+      name,
       nearest: isTool && (isReference || skipped) ? [] : this.#findNearest(name),
       reason: skipped?.message,
       server: isTool ? undefined : this.#findServer(name)?.label,
     });
-  }
-
-  #notFound(name: string, why: { nearest: readonly string[]; reason?: string; server?: string }) {
-    return failure(notFoundCode[this.#kind], { name, ...why });
   }
 
   /** Throws `NameCollision` for a name that several have, and `AmbiguousName` if it is also that of a pack's item. */
@@ -257,7 +254,8 @@ export class Names<One extends ItemOf<NamedKind>> {
     if (label === undefined || own === undefined) return undefined;
     if (this.#findServer(reference) !== undefined) {
       const names = [...this.#labeled.keys()].filter((name) => name.startsWith(`${label}/`));
-      return this.#notFound(reference, { nearest: findNearestNames(reference, names), server: label });
+      const nearest = findNearestNames(reference, names);
+      return failure(notFoundCode[this.#kind], { name: reference, nearest, server: label });
     }
     if (labels.includes(label))
       return failure("ServerNotFound", { name: label, nearest: [], isDisabled: true });
