@@ -68,7 +68,7 @@ import {
 import { LargeResults } from "./large-results.ts";
 import { patternNames } from "./names.ts";
 import type { SessionFrame } from "./session-frame.ts";
-import { createCallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
+import { createCallMemory, type SessionMemory } from "./session-memory.ts";
 import { findSkillFile, readSkill } from "./session-skills.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -249,15 +249,13 @@ export class Calls {
           call.round = round;
           return run(call);
         },
-        (asked) => {
-          const ask = askFor(call, { state: asked.state, isOutermost: parent === undefined });
-          if (ask !== undefined) return ask(asked.requests, stop.signal);
-          const { requests: inputRequests, ...rest } = asked;
-          const listed = listRequests(inputRequests);
-          throw new CallFailure(
-            failedResult(`The tool needs input. ${listed}`, "InputRequired", { inputRequests, ...rest }),
-            failure("InputRequired", { name, asked: listed }),
-          );
+        ({ requests: inputRequests, ...rest }) => {
+          const ask = askFor(call, { ...rest, isOutermost: parent === undefined });
+          if (ask !== undefined) return ask(inputRequests, stop.signal);
+          const asked = listRequests(inputRequests);
+          const details = { inputRequests, ...rest };
+          const result = failedResult(`The tool needs input. ${asked}`, "InputRequired", details);
+          throw new CallFailure(result, failure("InputRequired", { name, asked }));
         },
         request.round,
       );
@@ -476,7 +474,7 @@ export class Calls {
     const [server, how] = await this.#reach(call, route);
     // A remote server gets no address that it could call back.
     const baseUrl = plan.context && !("url" in plan) ? this.#frame.processes.callback?.baseUrl : undefined;
-    const seen = memory.snapshot(visibleMemory(state.config, plan.pack));
+    const seen = createCallMemory(memory, state.config, plan.pack).snapshot();
     const sent = call.target.tool?.legacyContext
       ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(seen, device) })
       : args;
@@ -490,9 +488,8 @@ export class Calls {
     const { scope, state } = call.request;
     const { sessionId, memory } = scope;
     const { owner, options } = tool;
-    const visible = visibleMemory(state.config, owner.pack?.qualifiedName);
-    const callMemory = createCallMemory(memory, visible);
-    const legacyContext = createLegacyContext(memory.snapshot(visible), state.config.device);
+    const callMemory = createCallMemory(memory, state.config, owner.pack?.qualifiedName);
+    const legacyContext = createLegacyContext(callMemory.snapshot(), state.config.device);
     // Members of a composed server get nothing of a session: no id, device or memory.
     const isWithoutSession = this.#frame.rules.selection !== undefined;
     const ofSession = { sessionId, invocationId: call.id, device: legacyContext.device, memory: callMemory };

@@ -31,12 +31,11 @@ export interface OpeningRules {
   installs?: boolean;
 }
 
+export type Opening = Pick<SessionFrame, "cwd" | "options" | "rules">;
+
 /** Ends all that it has started if the session cannot open. */
-async function open(
-  config: SessionConfig,
-  how: Pick<SessionFrame, "cwd" | "options" | "rules">,
-): Promise<Session> {
-  const { options, rules, cwd } = how;
+async function open(config: SessionConfig, how: Opening): Promise<Session> {
+  const { options, rules } = how;
   const problems = [...config.problems];
   if (rules.installs && (options.install || config.packs.autoInstall.length > 0)) {
     const { installReferredPacks } = await import("./install-missing.ts");
@@ -48,7 +47,7 @@ async function open(
   const frame = new SessionFrame({ ...config, problems }, how);
   const { resources, states, memory, processes } = frame;
   const applyChange = async (stop: AbortSignal) => {
-    const now = await readSessionConfig(cwd, options, rules);
+    const now = await readSessionConfig(how);
     memory.addSensitive(now.sensitiveMemory);
     await states.take(now, stop);
   };
@@ -74,24 +73,17 @@ async function open(
 
 /** Reads the config of a session, overridden by the options. Throws `TrailblazeError` `ProjectNotFound` or `InvalidConfig`. */
 export async function prepareSession(options: CommandSessionOptions, rules: OpeningRules) {
-  const cwd = resolve(options.cwd ?? process.cwd());
+  const how = { cwd: resolve(options.cwd ?? process.cwd()), options, rules };
   options.signal?.throwIfAborted();
-  const config = await readSessionConfig(cwd, options, rules);
-  return { config, open: () => open(config, { cwd, options, rules }) };
+  const config = await readSessionConfig(how);
+  return { config, open: () => open(config, how) };
 }
 
-export async function openSessionByRules(
-  options: CommandSessionOptions,
-  rules: OpeningRules,
-): Promise<Session> {
-  return (await prepareSession(options, rules)).open();
-}
+export const openSessionByRules = async (...how: Parameters<typeof prepareSession>): Promise<Session> =>
+  (await prepareSession(...how)).open();
 
-async function readSessionConfig(
-  cwd: string,
-  options: CommandSessionOptions,
-  { selection }: OpeningRules,
-): Promise<SessionConfig> {
+async function readSessionConfig({ cwd, options, rules }: Opening): Promise<SessionConfig> {
+  const { selection } = rules;
   const { directory } = findProject(port, cwd);
   const config = applyOptions(await readConfig(port, { directory, config: options.config, cwd }), options);
   if (selection === undefined) return config;

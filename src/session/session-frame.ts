@@ -14,7 +14,7 @@ import { Calls } from "./calls.ts";
 import type { ToolLog } from "./host-functions.ts";
 import type { SessionItem, ToolItem } from "./items.ts";
 import { removeOldest } from "./large-results.ts";
-import type { OpeningRules } from "./open-session.ts";
+import type { Opening, OpeningRules } from "./open-session.ts";
 import { Holds, type ProjectReading, readProject, sourcesOf } from "./read-project.ts";
 import { SessionMemory } from "./session-memory.ts";
 import type { CommandSessionOptions } from "./session-options.ts";
@@ -45,10 +45,7 @@ export class SessionFrame {
   readonly #config: SessionConfig;
   readonly #once = new Set<string>();
 
-  constructor(
-    config: SessionConfig,
-    { cwd, options, rules }: Pick<SessionFrame, "cwd" | "options" | "rules">,
-  ) {
+  constructor(config: SessionConfig, { cwd, options, rules }: Opening) {
     this.cwd = cwd;
     this.options = options;
     this.rules = rules;

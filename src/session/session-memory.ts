@@ -1,5 +1,5 @@
 import type { SessionConfig } from "../config/session-config.ts";
-import type { RunMemory } from "../runtime/handler-context.ts";
+import { ownEntry } from "../lock/json.ts";
 import { createRedactor, type Redactor } from "../runtime/redact.ts";
 
 /**
@@ -81,33 +81,25 @@ export class SessionMemory extends Map<string, string> {
   }
 }
 
-/** One call's view of the memory: reads see the session's, and what is `written` takes effect when the call succeeds. */
-export function createCallMemory(
-  memory: SessionMemory,
-  visible: readonly string[] | undefined,
-): RunMemory & { readonly written: ReadonlyMap<string, string | undefined> } {
+/**
+ * One call's view of the memory: reads see what the pack of the tool may see of the session's, and what is `written` takes effect
+ * when the call succeeds.
+ */
+export function createCallMemory(memory: SessionMemory, { packs }: SessionConfig, pack: string | undefined) {
+  const policy = packs.memory;
+  const ofPack = pack === undefined || typeof policy === "string" ? undefined : ownEntry(policy, pack);
+  const visible = pack === undefined || policy === "all" ? undefined : (ofPack ?? []);
   const written = new Map<string, string | undefined>();
   return {
     written,
-    get: (key) => (memory.shows(key, visible) ? memory.get(key) : undefined),
-    write(key, value) {
+    get: (key: string) => (memory.shows(key, visible) ? memory.get(key) : undefined),
+    write(key: string, value: string | undefined) {
       // A call that fails may print the value before it is stored.
       if (value !== undefined) memory.noteSecret(key, value);
       written.set(key, value);
     },
     snapshot: () => memory.snapshot(visible),
   };
-}
-
-/** The keys of the memory that a tool's pack may see; `undefined` for all. */
-export function visibleMemory(
-  { packs }: SessionConfig,
-  pack: string | undefined,
-): readonly string[] | undefined {
-  const policy = packs.memory;
-  if (pack === undefined || policy === "all") return undefined;
-  if (policy === "none") return [];
-  return Object.hasOwn(policy, pack) ? policy[pack] : [];
 }
 
 /** A recorded call: the advertised name, and the arguments of the call. */

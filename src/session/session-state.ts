@@ -427,21 +427,15 @@ function findUnmatched(
   return [...patterns].flatMap(([at, pattern]) => {
     if (matches(pattern)) return [];
     const nearest = findNearestNames(pattern.replace(/^@/, ""), known);
-    return createProblem(
-      "UnmatchedPattern",
-      { key: path.join("."), pattern, nearest },
-      { path: [...path, at] },
-    );
+    const args = { key: path.join("."), pattern, nearest };
+    return createProblem("UnmatchedPattern", args, { path: [...path, at] });
   });
 }
 
-const findUnknownKeys = (path: Path, keys: Iterable<string>, known: readonly string[]): Problem[] =>
-  findUnmatched(
-    path,
-    Array.from(keys, (key) => [key, key] as const),
-    known,
-    (key) => known.includes(key),
-  );
+function findUnknownKeys(path: Path, keys: Iterable<string>, known: readonly string[]): Problem[] {
+  const patterns = Array.from(keys, (key) => [key, key] as const);
+  return findUnmatched(path, patterns, known, (key) => known.includes(key));
+}
 
 /** Patterns of `calls` that match nothing, of all tools of the session, also those that do not fit its device. */
 function findUnmatchedCalls({ calls }: SessionConfig, contributions: readonly Contribution[]): Problem[] {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { SessionConfig } from "../../src/config/session-config.ts";
 import { createCallMemory, SessionMemory } from "../../src/session/session-memory.ts";
 
 describe("values of sensitive keys", () => {
@@ -30,7 +31,7 @@ describe("values of sensitive keys", () => {
 
   test("a sensitive value is secret as soon as a call is about to write it", () => {
     const memory = make();
-    const call = createCallMemory(memory, undefined);
+    const call = createCallMemory(memory, { packs: { memory: "all" } } as SessionConfig, undefined);
     call.write("token", "pending-5");
     call.write("other", "plain-66");
     expect(memory.redact("pending-5 plain-66")).toBe("[redacted] plain-66");
