@@ -90,7 +90,7 @@ function collectWanted(
   const all = state.of("skill");
   const hasFiles = ({ shown }: SkillItem) => shown.files.length > 0;
   const chosen =
-    names.length === 0 ? all.filter(hasFiles) : names.map((name) => state.names.skill.resolve(name));
+    names.length === 0 ? all.filter(hasFiles) : names.map((name) => state.parts.names.skill.resolve(name));
   const copies = chosen.map((skill) => {
     const source = fullNameOf(skill);
     if (!hasFiles(skill)) throw failure("InvalidArguments", { reason: `${source} does not list its files` });

@@ -318,7 +318,7 @@ export class SessionGateway {
     if (error !== undefined) throw new RpcError(error.message, error.code, error.data);
     const answer = toCallResult(result);
     // Clients refuse a success without what the schema says.
-    if (calls.large.isIncomplete(result) && shown.outputSchema !== undefined) answer.isError = true;
+    if (calls.large.incomplete.has(result) && shown.outputSchema !== undefined) answer.isError = true;
     // Clients check it against the schema, and would show what does not match instead of the failure.
     if (answer.isError && shown.outputSchema !== undefined) delete answer.structuredContent;
     return answer;
@@ -328,7 +328,7 @@ export class SessionGateway {
     const { name, file = instructionsFile } = args;
     const textOf = (value: unknown) => (typeof value === "string" ? value : `${JSON.stringify(value)}`);
     try {
-      const skill = request.state.names.skill.resolve(textOf(name));
+      const skill = request.state.parts.names.skill.resolve(textOf(name));
       const uri = findSkillFile(skill, textOf(file));
       const { contents } = await this.frame.calls.readSkill(skill, uri, request);
       const content = contents.map((resource) =>
@@ -345,7 +345,7 @@ export class SessionGateway {
 
   async getPrompt(name: string, args: Record<string, string>, request: ClientRequest): Promise<PromptResult> {
     const state = this.#state;
-    const prompt = attempt(() => state.names.prompt.resolve(name));
+    const prompt = attempt(() => state.parts.names.prompt.resolve(name));
     if (prompt === undefined) throw badRequest(`Unknown prompt ${JSON.stringify(name)}.`);
     return this.frame.calls.getPrompt(prompt, args, { ...request, state });
   }
@@ -368,7 +368,7 @@ export class SessionGateway {
   /** The prompt or the template of a resource that a client refers to. */
   findCompleted(ref: ServerCompletion["ref"]): ItemOf<"prompt" | "resource"> | undefined {
     const state = this.#state;
-    if (ref.type === "ref/prompt") return attempt(() => state.names.prompt.resolve(ref.name));
+    if (ref.type === "ref/prompt") return attempt(() => state.parts.names.prompt.resolve(ref.name));
     const resources = state.of("resource");
     // An app knows the template of its server, which a single source must have.
     const ofApps = resources.filter(({ route }) => route.id === ref.uri);

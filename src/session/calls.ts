@@ -628,8 +628,7 @@ export class Calls {
   #useCode(call: Call, owner: CodeOwner, more?: Partial<RunContext>): CodeUse {
     const { target, heard, request, stop, round } = call;
     const { kind, name } = target;
-    const { pack } = owner;
-    const place = pack === undefined ? {} : { pack: pack.name };
+    const place = { pack: owner.pack?.name };
     return {
       runner: () => this.#frame.processes.runnerOf(owner),
       context: {

@@ -33,13 +33,12 @@ export class LargeResults {
   readonly #folder: string;
   /** The readers, by the URIs that were handed out. */
   readonly #readers = new Map<string, string>();
-  readonly #incomplete = new WeakSet<ToolResult>();
+  /** Those without their structured content. */
+  readonly incomplete = new WeakSet<ToolResult>();
 
   constructor(logDir: string) {
     this.#folder = join(logDir, "results");
   }
-
-  isIncomplete = (result: ToolResult): boolean => this.#incomplete.has(result);
 
   /** `keepsStructured`: whether an app is fed by `structuredContent`, which then stays. */
   cut(
@@ -67,7 +66,7 @@ export class LargeResults {
     const cut = carryIntegers(result, { ...result, content: [...content, ...links], message });
     if (!leavesOut) return cut;
     delete cut.structuredContent;
-    this.#incomplete.add(cut);
+    this.incomplete.add(cut);
     return cut;
   }
 

@@ -35,7 +35,6 @@ import {
   type Route,
   type SessionItem,
   type SessionTool,
-  type SessionToolset,
   type Skipped,
   type SkippedTool,
   type SkipReason,
@@ -100,8 +99,6 @@ type StateParts = Awaited<ReturnType<typeof collectParts>>;
 export class SessionState {
   readonly parts: StateParts;
   readonly config: SessionConfig;
-  /** What the names of items refer to. They throw `TrailblazeError`s for unknown names. */
-  readonly names: StateParts["names"];
   readonly tools: readonly SessionTool[];
   /** The servers that have started; results may link to more than they list. */
   readonly resourceServers: readonly ServerSource[];
@@ -113,7 +110,6 @@ export class SessionState {
     this.config = reading.config;
     this.resourceServers = sourcesOf(reading).filter(({ offer }) => offer && offer.refusal === undefined);
     this.#servers = collectEntries(reading);
-    this.names = parts.names;
     this.tools = this.of("tool").map(({ shown }) => shown);
   }
 
@@ -165,7 +161,7 @@ export class SessionState {
 
   /** The tool that a name refers to for the host, or for code of a pack. Throws as `Names.resolve`. */
   resolve(name: string, pack?: string): ToolItem {
-    return this.names.tool.resolve(String(name), pack);
+    return this.parts.names.tool.resolve(String(name), pack);
   }
 
   /** An answer with URIs of apps as they are outside. Code may pass on what it got of other sources, whose URIs stay. */
@@ -270,6 +266,7 @@ async function collectParts(
   // A session for known calls names no tool by a name that others have, too.
   if (collided !== undefined && !reading.isForCalls) throw collided;
   const context = { config, registry, skipped };
+  /** What the names of items refer to. They throw `TrailblazeError`s for unknown names. */
   const names = {
     tool: new Names("tool", tools, context),
     prompt: new Names("prompt", prompts, context),
@@ -295,7 +292,6 @@ async function collectParts(
   const { toolsets } = collected;
   for (const { shown } of tools)
     shown.toolsets = toolsets.filter((one) => one.tools.includes(shown.name)).map(({ name }) => name);
-  const mustExist = isFirst && !isPending;
   const [said] = sources.flatMap(({ offer }) => offer?.instructions ?? []);
   const all: readonly Problem[] = [
     // First, because a `deny` that matches nothing excludes nothing.
@@ -306,25 +302,16 @@ async function collectParts(
     ...(await resources.step(locateInConfig(ofConfig, config.text))),
   ];
   /** Short names of toolsets; `undefined` shows every tool. */
-  const shownToolsets = findShownToolsets(options.toolsets, toolsets, mustExist);
+  const shownToolsets = options.toolsets?.map((reference) => {
+    // Toolsets are merged by short name, so a qualified name selects the merged one.
+    const name = reference.slice(reference.lastIndexOf("/") + 1);
+    const known = toolsets.map((toolset) => toolset.name);
+    if (!isFirst || isPending || known.includes(name)) return name;
+    throw unknownName("ToolsetNotFound", name, known, { name: reference });
+  });
   /** What the only server says to models; `undefined` for a session of several. */
   const instructions = selection && (selection.composed?.instructions ?? said);
   return { reading, items, names, skipped, toolsets, shownToolsets, problems: all, instructions };
-}
-
-/** The short names of the requested toolsets. Throws `TrailblazeError` `ToolsetNotFound`. */
-function findShownToolsets(
-  wanted: readonly string[] | undefined,
-  toolsets: readonly SessionToolset[],
-  mustExist: boolean,
-): string[] | undefined {
-  const known = toolsets.map(({ name }) => name);
-  return wanted?.map((reference) => {
-    // Toolsets are merged by short name, so a qualified name selects the merged one.
-    const name = reference.slice(reference.lastIndexOf("/") + 1);
-    if (!mustExist || known.includes(name)) return name;
-    throw unknownName("ToolsetNotFound", name, known, { name: reference });
-  });
 }
 
 function explainUnfit(

@@ -213,7 +213,7 @@ export class Session implements AsyncDisposable {
     options: RequestOptions = {},
   ): Promise<PromptResult> {
     const request = this.#request(options);
-    return this.#frame.calls.getPrompt(request.state.names.prompt.resolve(String(name)), args, request);
+    return this.#frame.calls.getPrompt(request.state.parts.names.prompt.resolve(String(name)), args, request);
   }
 
   /** The resources of packs and servers, and the templates of resources, in the order of their tools. */
@@ -253,7 +253,7 @@ export class Session implements AsyncDisposable {
     { file = "SKILL.md", ...options }: RequestOptions & { file?: string | undefined } = {},
   ): Promise<string | Uint8Array> {
     const request = this.#request(options);
-    const skill = request.state.names.skill.resolve(String(name));
+    const skill = request.state.parts.names.skill.resolve(String(name));
     return this.#frame.calls.readSkillFile(skill, String(file), request);
   }
 

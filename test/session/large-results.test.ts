@@ -90,7 +90,7 @@ describe("a large result", () => {
     expect(cut.content.map(({ type }) => type)).toEqual(["image", "text", "resource_link", "resource_link"]);
     expect(cut.message).toMatch(/^a{50}\n\[21 characters left out: file:.*\.txt\]\nb{50}$/);
     expect(cut).not.toHaveProperty("structuredContent");
-    expect(large.isIncomplete(cut)).toBe(true);
+    expect(large.incomplete.has(cut)).toBe(true);
     const alone = large.cut(result([image], structured), scope, limits);
     expect(alone.message).toMatch(/^\{"rows":"x+\n\[\d+ characters left out: file:.*\.json\]\nx+"\}$/);
     const fed = large.cut(result([text("a".repeat(101))], structured), scope, {
@@ -98,7 +98,7 @@ describe("a large result", () => {
       keepsStructured: true,
     });
     expect(fed.structuredContent).toBe(structured);
-    expect(large.isIncomplete(fed)).toBe(false);
+    expect(large.incomplete.has(fed)).toBe(false);
   });
 
   test("is kept for the last 100, and is cut without a link where it cannot be kept", () => {
