@@ -95,6 +95,8 @@ export interface InputQuestion {
 /** Asks the user. The content of a form is checked against its schema: what breaks it is a decline. */
 export type OnInput = (question: InputQuestion) => InputAnswer | Promise<InputAnswer>;
 
+const answerActions: readonly unknown[] = ["accept", "decline", "cancel"];
+
 /** Asks the host's `onInput`, one question after the other; `undefined` if the host cannot be asked. */
 export function createHostInput(frame: SessionFrame): AskInput | undefined {
   const { onInput } = frame.options;
@@ -111,7 +113,12 @@ export function createHostInput(frame: SessionFrame): AskInput | undefined {
       const signal = AbortSignal.any([ofCall, stop.signal]);
       // A copy: the host may change what it is given.
       const question = { key, tool, ...structuredClone(request), signal };
-      answers[key] = await abortable(signal, async () => onInput(question)).catch((error: unknown) => {
+      const ask = async (): Promise<unknown> => {
+        const answer: unknown = await onInput(question);
+        if (isRecord(answer) && answerActions.includes(answer.action)) return answer;
+        throw new Error("it did not return { action, content }");
+      };
+      answers[key] = await abortable(signal, ask).catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error);
         if (!signal.aborted)
           frame.report(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));

@@ -20,7 +20,7 @@ import { SessionMemory } from "./session-memory.ts";
 import type { CommandSessionOptions } from "./session-options.ts";
 import { SessionProcesses } from "./session-processes.ts";
 import type { SessionServer } from "./session-servers.ts";
-import { createState, type SessionState } from "./session-state.ts";
+import { collectParts, SessionState } from "./session-state.ts";
 
 /** A limit on the problems that a session keeps beside those of its state. */
 const mostReported = 1000;
@@ -313,7 +313,7 @@ export class SessionStates {
 
   async #replace(reading: ProjectReading): Promise<SessionState> {
     const before = this.current;
-    const state = await createState(reading, this.#frame, before === undefined);
+    const state = new SessionState(await collectParts(reading, this.#frame, before === undefined));
     this.#frame.resources.closing.throwIfAborted();
     const endUseBefore = this.#endUse;
     this.#endUse = reading.holds.use();

@@ -230,13 +230,10 @@ const collect = (part: Contribution | ServerSource): Contribution =>
 const copy = <Item extends SessionItem>(item: Item): Item => ({ ...item, shown: { ...item.shown } });
 
 /**
- * A state with the tools of the servers that have started, and of those that start when they are needed. Throws `TrailblazeError`:
+ * The parts of a state with the tools of the servers that have started, and of those that start when they are needed. Throws `TrailblazeError`:
  * `NameCollision`, and `ToolsetNotFound` unless a server could still provide the toolset or the state is not the first one.
  */
-export const createState = async (...from: Parameters<typeof collectParts>): Promise<SessionState> =>
-  new SessionState(await collectParts(...from));
-
-async function collectParts(
+export async function collectParts(
   reading: ProjectReading,
   { cwd, options, resources, rules: { selection } }: SessionFrame,
   isFirst: boolean,

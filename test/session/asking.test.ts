@@ -122,14 +122,14 @@ describe("code of a pack that asks", () => {
     expect(await session.callTool("welcome")).toMatchObject({ variant: "Success", message: "Hi Ada" });
   });
 
-  test("a user may decline; an answer against the schema, or nonsense, is a decline, and an exception a cancel", async () => {
+  test("a user may decline; an answer against the schema is a decline, and nonsense or an exception a cancel", async () => {
     const fail = () => {
       throw new Error("no terminal");
     };
     const answers: [() => unknown, string][] = [
       [() => ({ action: "decline" }), "decline"],
       [() => ({ action: "accept", content: { name: 5 } }), "decline"],
-      [() => "yes", "decline"],
+      [() => "yes", "cancel"],
       [fail, "cancel"],
     ];
     let answer: () => unknown = fail;
