@@ -21,8 +21,7 @@ import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { parseQualifiedName } from "../qualified-names/qualified-name.ts";
 import { resolveReference } from "../qualified-names/resolve-reference.ts";
 import type { Skill } from "../skills/read-skill.ts";
-import { createLibrary } from "./definition-library.ts";
-import { type ConfinementOptions, loadDefinitions } from "./load-definitions.ts";
+import { type ConfinementOptions, createLibrary, loadDefinitions } from "./load-definitions.ts";
 import { readContents, type ServerContents } from "./server-contents.ts";
 
 /** Where packs are looked for, which tools the host provides, and how far definitions that are code are confined. */

@@ -6,7 +6,7 @@ import type { Kind } from "../kinds.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import { explainInvalidItemName } from "../qualified-names/item-name.ts";
 import { resolveReference } from "../qualified-names/resolve-reference.ts";
-import type { DefinitionLibrary } from "./definition-library.ts";
+import type { DefinitionLibrary } from "./load-definitions.ts";
 import { type InspectedItem, placeInItem } from "./types.ts";
 
 /** A tool as a server offers it. */

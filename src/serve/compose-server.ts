@@ -10,8 +10,8 @@ import { type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/typ
 import type { Declaration } from "../extension-schema/parse-extension.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
-import { createLibrary, type DefinitionLibrary } from "../inspection/definition-library.ts";
 import { findPackBySubject, missingPack } from "../inspection/inspect.ts";
+import { createLibrary, type DefinitionLibrary } from "../inspection/load-definitions.ts";
 import { readMembers, type ServerMember } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { byKind, type Kind, keyOfKind } from "../kinds.ts";

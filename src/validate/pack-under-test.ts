@@ -12,7 +12,6 @@ import type { ModuleFault } from "./modules/parse-module.ts";
 import {
   findContainingPackage,
   findNeededFiles,
-  findResourceFiles,
   isInPackage,
   isJavaScript,
   type NeededFile,
@@ -118,16 +117,6 @@ export class PackUnderTest {
         reached.set(file, { ...owner, file, importer: one.file });
     }
     return { reached, imports };
-  });
-
-  /** Existing files that items need but npm would not publish; empty for installed and private packs. */
-  readonly unpublished = lazy(async (): Promise<readonly NeededFile[]> => {
-    const { reached } = await this.followed();
-    const needed = [...reached.values(), ...findResourceFiles(this.inspected.items)].filter(
-      ({ file }) => !/^(?:\.\.)?(?:\/|$)/.test(file) && !this.isInBundled(file),
-    );
-    const left = await this.findLeftOut(needed.map(({ file }) => file));
-    return needed.filter(({ file }) => left.has(file) && this.files.kindOf(file) === "file");
   });
 
   /** The needed modules that Node cannot load, unless their evaluation as definitions has already reported it. */

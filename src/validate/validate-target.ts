@@ -14,6 +14,7 @@ import {
   requirePack,
 } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
+import type { InspectedPack } from "../inspection/types.ts";
 import { byKind, type KindKey } from "../kinds.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
@@ -154,15 +155,15 @@ export async function validateTarget(
   const { cwd, strict = false, dataOnly, requireConfinement, builtIns } = options;
   const { read, findContext, ...place } = await findTarget(target, cwd);
   const { location } = place;
-  const sources = new Set(["package.json"]);
   const report = (
     problems: Problem[],
     name: string | null = null,
     version: unknown = null,
-    pack?: DiscoveredPack,
+    inspected?: InspectedPack,
   ): DetailedReport => {
     const fails = ({ severity }: Problem) => severity === "error" || (strict && severity === "warning");
-    const ofItems = byKind((key) => pack?.[key].map((one) => one.name) ?? []);
+    const ofItems = byKind((key) => inspected?.pack[key].map((one) => one.name) ?? []);
+    const sources = new Set(inspected?.texts.keys() ?? ["package.json"]);
     const head = { pack: name, version: typeof version === "string" ? version : null };
     return { report: { ok: !problems.some(fails), ...head, ...ofItems, problems }, location, sources };
   };
@@ -180,7 +181,6 @@ export async function validateTarget(
   }
 
   const inspected = await loadDefinitions(port, found, { dataOnly, requireConfinement, unneeded: true });
-  for (const file of inspected.texts.keys()) sources.add(file);
   const pack = new PackUnderTest(inspected, { builtIns, findContext });
   const ofChecks = (await runChecks(pack, checks)).map(({ problem }) => problem);
   const ofField = found.pack.problems.map((problem): Problem => {
@@ -189,7 +189,7 @@ export async function validateTarget(
   });
   const ofInspection = [...ofField, ...inspected.problems];
   const problems = [...ofInspection.filter((one) => isUnexplained(one, ofChecks)), ...ofChecks];
-  return report(problems, found.pack.name, value.version, found.pack);
+  return report(problems, found.pack.name, value.version, inspected);
 }
 
 /**

@@ -7,7 +7,7 @@ import { suggestPackage } from "../../inspection/server-package.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findReservedCommands } from "../../qualified-names/reserved-commands.ts";
 import { type Check, type Finding, findInFile, findInItem, findInManifest } from "../finding.ts";
-import { findContainingPackage, type NeededFile } from "../needed-files.ts";
+import { findContainingPackage, findResourceFiles, type NeededFile } from "../needed-files.ts";
 import type { PackUnderTest } from "../pack-under-test.ts";
 
 /** Finds duplicate keys of package.json and the field: people may read the first one, programs use the last one. */
@@ -137,10 +137,16 @@ function findExportFiles({ port, inspected: { pack } }: PackUnderTest): string[]
  * their imports. Exports are warnings, because the pack does not need them.
  */
 export const checkPublishedFiles: Check = async function* (pack) {
-  const unpublished = await pack.unpublished();
+  const { reached } = await pack.followed();
+  const needed = [...reached.values(), ...findResourceFiles(pack.inspected.items)].filter(
+    ({ file }) => !/^(?:\.\.)?(?:\/|$)/.test(file) && !pack.isInBundled(file),
+  );
+  const left = await pack.findLeftOut(needed.map(({ file }) => file));
   const isProgram = ({ file, item, path }: NeededFile) =>
     item.shape === "subprocessServer" && path !== undefined && findContainingPackage(file) !== undefined;
-  for (const one of unpublished) yield isProgram(one) ? describeProgram(pack, one) : describeFile(one);
+  for (const one of needed)
+    if (left.has(one.file) && pack.files.kindOf(one.file) === "file")
+      yield isProgram(one) ? describeProgram(pack, one) : describeFile(one);
   for (const file of await pack.findLeftOut(findExportFiles(pack)))
     yield findInFile(file, "FileNotPublished", { file, isExport: true });
 };

@@ -34,11 +34,11 @@ export const checkPromptArguments: Check = function* ({ inspected }) {
       if (known.has(name)) yield refuse(`the argument ${quote(name)} is declared twice`, undefined, path);
       known.add(name);
     }
-    const reported = new Set<string>();
     for (const { text, path } of stringsIn(item.definition?.content, ["content"])) {
       for (const [, name = ""] of text.matchAll(place)) {
-        if (known.has(name) || reported.has(name)) continue;
-        reported.add(name);
+        if (known.has(name)) continue;
+        // Each is reported once.
+        known.add(name);
         const [nearest] = findNearestNames(name, names);
         const hint = nearest
           ? `Did you mean {{${nearest}}}?`
