@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -8,6 +8,7 @@ import { locateProblems } from "../data/source-text.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findHandlers, parseHandler } from "../extension-schema/references.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
+import { requirePack } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type InspectedPack, placeInItem } from "../inspection/types.ts";
 import { findManagerProgram, runManager } from "../npm/managers/package-manager.ts";
@@ -44,14 +45,12 @@ async function runNpm(what: string, cwd: string, args: readonly string[], option
 }
 
 async function install(location: string, project: string, options: AsInstalledOptions): Promise<void> {
-  const tarballs = join(project, "tarballs");
-  mkdirSync(tarballs, { recursive: true });
-  writeFileSync(join(project, "package.json"), JSON.stringify({ name: "project", private: true }));
-  const args = ["pack", "--ignore-scripts", "--pack-destination", tarballs];
+  const args = ["pack", "--ignore-scripts", "--pack-destination", project];
   await runNpm("pack the package", location, args, options);
+  const files = [...readdirSync(project).map((file) => join(project, file)), ...options.tarballs];
+  writeFileSync(join(project, "package.json"), JSON.stringify({ name: "project", private: true }));
   const flags = ["--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-progress"];
   if (options.offline) flags.push("--offline");
-  const files = [...readdirSync(tarballs).map((file) => join(tarballs, file)), ...options.tarballs];
   await runNpm("install the packed package", project, ["install", ...flags, ...files], options);
 }
 
@@ -142,12 +141,7 @@ export async function validateAsInstalled(
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-installed-")));
   try {
     await install(location, cwd, options);
-    const { packs } = await findPacks(port, { cwd });
-    const pack = packs.find((found) => found.pack.name === name);
-    if (pack === undefined) {
-      const reason = "its `trailblaze` field is missing";
-      return [createFailure("The installed package is not a pack", reason, { pack: name })];
-    }
+    const pack = await requirePack(await findPacks(port, { cwd }), name);
     const inspected = await loadDefinitions(port, pack, { signal, requireConfinement });
     const failures = [
       ...(await importModules(inspected, options)),

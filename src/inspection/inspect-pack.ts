@@ -1,4 +1,3 @@
-import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { Kind } from "../kinds.ts";
 import { readKind } from "../qualified-names/resolve-reference.ts";
 import type { InspectionOptions, ItemInspection, PackInspection } from "./inspect.ts";
@@ -15,8 +14,8 @@ import type { InspectionOptions, ItemInspection, PackInspection } from "./inspec
 export async function inspectPack(name: string, options: InspectionOptions = {}): Promise<PackInspection> {
   // Loaded on demand, because programs that only discover packs do not need it.
   const { findPacksFor, inspectFoundPack, requirePack } = await import("./inspect.ts");
-  const found = await findPacksFor(port, name, options);
-  return await inspectFoundPack(port, await requirePack(port, found, name), options);
+  const found = await findPacksFor(name, options);
+  return await inspectFoundPack(await requirePack(found, name), options);
 }
 
 /**
@@ -32,6 +31,6 @@ export async function inspectItem(
 ): Promise<ItemInspection> {
   const { findPacksFor, inspectFoundItem } = await import("./inspect.ts");
   const kind = readKind(options.kind);
-  const found = await findPacksFor(port, name, options);
-  return (await inspectFoundItem(port, found, name, { ...options, kind })).item;
+  const found = await findPacksFor(name, options);
+  return (await inspectFoundItem(found, name, { ...options, kind })).item;
 }

@@ -11,8 +11,6 @@ import { resolveFrom } from "../discovery/package-folders.ts";
 import { declaredDependencies } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import type { DiscoveredItem, DiscoveredPack, FoundPack } from "../discovery/types.ts";
-import type { DiscoveryPort } from "../files/discovery-port.ts";
-import type { InspectionPort } from "../files/inspection-port.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { allItems, byKind, type Kind, type KindKey, keyOfKind } from "../kinds.ts";
 import { failure, type Problem, quote, TrailblazeError } from "../problems/index.ts";
@@ -56,20 +54,13 @@ export interface ItemInspection
   problems: Problem[];
 }
 
-export function findPackBySubject(
-  { packs }: Pick<FoundPacks, "packs">,
-  subject: string,
-): FoundPack | undefined {
+export function findPackBySubject({ packs }: FoundPacks, subject: string): FoundPack | undefined {
   const copies = packs.filter(({ pack }) => pack.name === subject || pack.qualifiedName === subject);
   return copies.find(({ pack }) => !pack.shadowed) ?? copies[0];
 }
 
 /** The packs of a project, with the one that a caller names, or whose item it names, even if it is not declared. */
-export async function findPacksFor(
-  port: DiscoveryPort,
-  subject: string,
-  options: FindOptions,
-): Promise<FoundPacks> {
+export async function findPacksFor(subject: string, options: FindOptions): Promise<FoundPacks> {
   const found = await findPacks(port, options);
   await lookUpSubject(port, found, subject);
   return found;
@@ -84,11 +75,7 @@ export function findOwner({ packs }: FoundPacks, qualifiedName: string): FoundPa
  * The error for a name without a pack: its package.json is broken, the package is not a pack, the config defines the name,
  * or the pack is not installed.
  */
-export async function missingPack(
-  port: DiscoveryPort,
-  found: FoundPacks,
-  subject: string,
-): Promise<TrailblazeError> {
+export async function missingPack(found: FoundPacks, subject: string): Promise<TrailblazeError> {
   // Two segments without @ may be a pack with a scope, or an item of a pack without one.
   const isTwofold = !subject.startsWith("@") && subject.includes("/");
   const asPack = isTwofold ? `@${subject}` : subject;
@@ -119,21 +106,16 @@ export async function missingPack(
 }
 
 /** The pack that a name refers to. Throws `TrailblazeError`, `InvalidArguments` for an item. */
-export async function requirePack(
-  port: DiscoveryPort,
-  found: FoundPacks,
-  subject: string,
-): Promise<FoundPack> {
+export async function requirePack(found: FoundPacks, subject: string): Promise<FoundPack> {
   const pack = findPackBySubject(found, subject);
   if (pack !== undefined) return pack;
   const owner = findOwner(found, subject);
-  if (owner === undefined) throw await missingPack(port, found, subject);
+  if (owner === undefined) throw await missingPack(found, subject);
   const reason = `${quote(subject, 400)} is an item, not a pack`;
   throw failure("InvalidArguments", { reason, hint: `Pass its pack, ${owner.pack.name}.` });
 }
 
 export async function inspectFoundPack(
-  port: InspectionPort,
   found: FoundPack,
   options: InspectionOptions,
 ): Promise<PackInspection> {
@@ -154,17 +136,15 @@ export async function inspectFoundPack(
  * demand, as servers offer them.
  */
 export async function inspectFoundItem(
-  port: InspectionPort,
   found: FoundPacks,
   reference: string,
   { kind, ...options }: InspectionOptions & { kind?: Kind | undefined },
 ): Promise<{ item: ItemInspection; readMembers: () => Promise<ServerContents> | undefined }> {
-  const target = await resolveItem(port, found, reference, kind);
+  const target = await resolveItem(found, reference, kind);
   const library = createLibrary(port, found, options);
   const [inspected] = await library.load(target.kind, [target.qualifiedName]);
   const owner = inspected?.pack;
-  if (inspected === undefined || owner === undefined)
-    throw await missingPack(port, found, target.qualifiedName);
+  if (inspected === undefined || owner === undefined) throw await missingPack(found, target.qualifiedName);
   const host = { library, builtIns: options.builtIns ?? [] };
   const contents = target.kind === "server" ? await readContents(host, inspected) : {};
   const { path, files, text } = inspected.skill ?? {};
@@ -183,14 +163,14 @@ export async function inspectFoundItem(
   return { item, readMembers: () => (isList ? readContents(host, inspected) : undefined) };
 }
 
-async function resolveItem(port: DiscoveryPort, found: FoundPacks, name: string, kind: Kind | undefined) {
+async function resolveItem(found: FoundPacks, name: string, kind: Kind | undefined) {
   const packs = found.packs.map(({ pack }) => pack);
   try {
     return resolveReference(name, { from: "user", kind, packs, manager: managerIn(port, found.workspace) });
   } catch (error) {
     if (!(error instanceof TrailblazeError) || error.code !== "PackNotInstalled") throw error;
     const { packageName, publisher } = parseQualifiedName(name);
-    throw await missingPack(port, found, publisher === undefined ? name : packageName);
+    throw await missingPack(found, publisher === undefined ? name : packageName);
   }
 }
 
@@ -203,15 +183,14 @@ export async function inspectSubject(
   options: InspectionOptions & { kind?: Kind | undefined },
 ): Promise<{ pack: PackInspection } | Awaited<ReturnType<typeof inspectFoundItem>>> {
   const { kind } = options;
-  const found = await findPacksFor(port, subject, options);
+  const found = await findPacksFor(subject, options);
   const pack = findPackBySubject(found, subject);
   const isItem = found.packs.some(
     (one) => kind && one.pack[keyOfKind[kind]].some(({ qualifiedName }) => qualifiedName === subject),
   );
-  if (pack !== undefined && !isItem) return { pack: await inspectFoundPack(port, pack, options) };
+  if (pack !== undefined && !isItem) return { pack: await inspectFoundPack(pack, options) };
   // One segment is the name of a pack, or with a kind the short name of an item.
   const namesPack = isPackageName(subject) && (subject.startsWith("@") || !subject.includes("/"));
-  if (namesPack && (kind === undefined || subject.startsWith("@")))
-    throw await missingPack(port, found, subject);
-  return inspectFoundItem(port, found, subject, options);
+  if (namesPack && (kind === undefined || subject.startsWith("@"))) throw await missingPack(found, subject);
+  return inspectFoundItem(found, subject, options);
 }

@@ -84,11 +84,11 @@ export async function describePack(
   name: string | undefined,
   options: InspectionOptions,
 ): Promise<DescribedPack> {
-  const found = await findPacksFor(port, name ?? "", options);
+  const found = await findPacksFor(name ?? "", options);
   const pack =
     name === undefined
       ? found.packs.find((one) => one.pack.origin === "self")
-      : await requirePack(port, found, name);
+      : await requirePack(found, name);
   if (pack === undefined) throw failure("NoExtension", { name: found.project });
   const lock = await readLock(found.project);
   return (await describePacks(found, lock, options, pack))[0] as DescribedPack;

@@ -214,7 +214,7 @@ class ServerFinder {
       if (!(error instanceof TrailblazeError)) throw error;
       // Two segments may also be a scoped pack, or `name/tool` with a name of the config.
       if (error.code !== "ServerNotFound" && /^@?[^@/]+\/[^@/]+$/.test(reference))
-        throw await missingPack(port, this.#found, reference);
+        throw await missingPack(this.#found, reference);
       const names = listServers(config).map((server) => server.name);
       const nearest = error.code === "ServerNotFound" ? findNearestNames(reference, names) : [];
       throw nearest.length > 0 ? failure("ServerNotFound", { ...notFound(reference), nearest }) : error;

@@ -140,11 +140,11 @@ async function findTarget(target: string | DiscoveredPack, explicitCwd: string |
     if (location === undefined) throw missing(folder, false);
     return readIn(location, "self", location);
   }
-  const found = await findPacksFor(port, target, { cwd });
+  const found = await findPacksFor(target, { cwd });
   const isKnown = findPackBySubject(found, target) !== undefined || findOwner(found, target) !== undefined;
   const isFolder = port.exists(folder);
   if (!isKnown && (isFolder || !mayBePack(target))) throw missing(folder, isFolder);
-  const named = await requirePack(port, found, target);
+  const named = await requirePack(found, target);
   return { ...named.pack, read: named.manifest, findContext: async () => found };
 }
 

@@ -31,9 +31,7 @@ function* findSchemas(items: readonly InspectedItem[]): Generator<WrittenSchema>
 const toWritten = ({ key }: WrittenSchema, path: Path): Path =>
   key === "parameters" ? (path[0] === "properties" ? path.slice(1) : []) : path;
 
-type SchemaCode = "InvalidInputSchema" | "UnsafePattern" | "ReservedParameter";
-
-function findInSchema<Code extends SchemaCode>(
+function findInSchema<Code extends "InvalidInputSchema" | "UnsafePattern" | "ReservedParameter">(
   written: WrittenSchema,
   code: Code,
   args: ProblemArguments[Code],

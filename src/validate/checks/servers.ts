@@ -4,7 +4,7 @@ import { isModulePath } from "../../extension-schema/references.ts";
 import { findPackageProgram, suggestPackage } from "../../inspection/server-package.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
-import { findServerPaths, type ServerPath } from "../needed-files.ts";
+import { findServerPaths } from "../needed-files.ts";
 import type { PackUnderTest } from "../pack-under-test.ts";
 import { hasKey } from "./modules.ts";
 
@@ -92,35 +92,26 @@ export const checkVariables: Check = function* (pack) {
     }
 };
 
-/** Why a program of the package does not start, and how to correct it; `undefined` if nothing speaks against it. */
-async function explainProgram(
-  { files, findFailingImport }: PackUnderTest,
-  { written, file, path }: ServerPath,
-) {
-  const kind = files.kindOf(file);
-  if (kind === "file") return findFailingImport(file);
-  if (kind !== "absent") return { reason: `${quote(file)} is not a regular file` };
-  const hasArguments = path[0] === "command" && /\s/.test(written);
-  const hint = hasArguments ? "Put arguments into `args`." : files.hintForMissing(file);
-  return { reason: `the package has no file ${quote(file)}`, hint };
-}
-
 export const checkServerPrograms: Check = async function* (pack) {
   for (const [item] of findServers(pack))
-    for (const needed of findServerPaths(item)) {
-      const { written, file, path } = needed;
+    for (const { written, file, path } of findServerPaths(item)) {
       // The check of variables reports it.
       if (variable.test(written)) continue;
       const kind = pack.files.kindOf(file);
+      const refuse = (reason: string, hint?: string) =>
+        findInItem(item, "HandlerNotFound", { handler: written, isProgram: true, reason, hint }, path);
       if (kind === "outside") yield findInItem(item, "DefinitionOutsidePackage", { what: written }, path);
       else if (path[0] === "cwd") {
         const reason = `\`cwd\` must be a folder, but ${quote(file)} is not a folder of the package`;
         if (kind !== "folder") yield findInItem(item, "InvalidServerDefinition", { reason }, path);
-      } else {
-        const fault = await explainProgram(pack, needed);
-        const args = { handler: written, isProgram: true };
-        if (fault !== undefined) yield findInItem(item, "HandlerNotFound", { ...args, ...fault }, path);
-      }
+      } else if (kind === "file") {
+        const failing = await pack.findFailingImport(file);
+        if (failing !== undefined) yield refuse(failing.reason, failing.hint);
+      } else if (kind === "absent") {
+        const hasArguments = path[0] === "command" && /\s/.test(written);
+        const hint = hasArguments ? "Put arguments into `args`." : pack.files.hintForMissing(file);
+        yield refuse(`the package has no file ${quote(file)}`, hint);
+      } else yield refuse(`${quote(file)} is not a regular file`);
     }
 };
 

@@ -31,9 +31,7 @@ export function advertisedName({ name }: Readonly<Record<string, unknown>>): str
   return typeof name === "string" && name.trim() !== "" ? name : undefined;
 }
 
-function isAdvertisable(name: string): boolean {
-  return /^[A-Za-z0-9_-]{1,64}$/.test(name);
-}
+const advertisable = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Optional prefixes for app, platform and organization, a verb and a noun, and an optional version from 2. */
 const convention = /^([a-z][a-z0-9]*_){0,3}[a-z][A-Za-z0-9]*(_v[2-9]\d*)?$/;
@@ -43,7 +41,7 @@ const reservedPrefixes = ["org_", "ios_", "android_", "mobile_", "web_"];
 export const checkToolNames: Check = function* ({ inspected }) {
   for (const { item, definition, path } of findTools(inspected.items)) {
     const name = advertisedName(definition);
-    if (name === undefined || !isAdvertisable(name)) continue;
+    if (name === undefined || !advertisable.test(name)) continue;
     const place = [...path, "name"];
     if (!convention.test(name)) yield findInItem(item, "ToolNameConvention", { name }, place);
     const prefix = reservedPrefixes.find((one) => name.startsWith(one));
@@ -66,7 +64,7 @@ type Claim = ReturnType<typeof findClaims>[number];
 
 export const checkAdvertisedNames: Check = function* ({ inspected: { items } }) {
   for (const { name, item, path } of findClaims(items))
-    if (!isAdvertisable(name)) yield findInItem(item, "InvalidAdvertisedName", { name }, path);
+    if (!advertisable.test(name)) yield findInItem(item, "InvalidAdvertisedName", { name }, path);
 };
 
 /**
