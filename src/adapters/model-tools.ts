@@ -41,8 +41,6 @@ function describeUnknown(name: string, known: readonly string[]): string {
   return `The tool ${quote(name)} does not exist.${question}`;
 }
 
-const namesOf = (tools: readonly SessionTool[]) => tools.map(({ name }) => name);
-
 /**
  * The tools of a session that a model gets, and how it calls them. Throws `TrailblazeError`: `ToolNotFound` and
  * `ToolsetNotFound` for names in the options that the session lacks.
@@ -51,7 +49,7 @@ function adaptTools(session: AdaptedSession, options: AdapterOptions) {
   const { names, toolsets, signal: ofAll, timeoutMs, onProgress, onLog } = options;
   const offered = session.toolsForLlm();
   const limits = [
-    ["ToolNotFound", names, namesOf(offered)],
+    ["ToolNotFound", names, offered.map((tool) => tool.name)],
     ["ToolsetNotFound", toolsets, offered.flatMap((tool) => tool.toolsets)],
   ] as const;
   for (const [code, limit = [], known] of limits) {
@@ -71,7 +69,7 @@ function adaptTools(session: AdaptedSession, options: AdapterOptions) {
   const call = async (name: string, input: unknown, ofCall?: AbortSignal): Promise<ToolResult> => {
     const signal = ofAll && ofCall ? AbortSignal.any([ofAll, ofCall]) : (ofAll ?? ofCall);
     signal?.throwIfAborted();
-    const callable = namesOf(list());
+    const callable = list().map((tool) => tool.name);
     if (!callable.includes(name)) return failedResult(describeUnknown(String(name), callable));
     try {
       const args = typeof input === "string" ? await parseArguments(input) : input;

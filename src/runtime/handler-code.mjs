@@ -34,10 +34,6 @@ function locate(root, file) {
   return path;
 }
 
-async function load(root, file) {
-  return await import(/* @vite-ignore */ pathToFileURL(locate(root, file)).href);
-}
-
 const own = (object, key) =>
   ((typeof object === "object" && object !== null) || typeof object === "function") &&
   Object.hasOwn(object, key)
@@ -62,7 +58,8 @@ function exportOf(namespace, name) {
  */
 async function loadFunction(root, { file, path }) {
   const [name, ...keys] = path;
-  const found = keys.reduce(own, exportOf(await load(root, file), name));
+  const module = await import(/* @vite-ignore */ pathToFileURL(locate(root, file)).href);
+  const found = keys.reduce(own, exportOf(module, name));
   if (typeof found === "function") return found;
   const named = name === "default" ? "default export" : `export ${quote(name)}`;
   const what = keys.length === 0 ? named : `${quote(keys.join("."))} in its default export`;

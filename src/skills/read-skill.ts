@@ -20,17 +20,15 @@ export interface Skill extends FoundSkill {
 const refuse = (reason: string, file: string, hint?: string, line?: number) =>
   failure("InvalidSkill", { reason, hint }, { file, line });
 
-const isHidden = (path: string) => /(?:^|\/)\.[^/]*$/.test(path);
-
 /**
- * The bytes of the files of a skill by their paths, also of those in nested skills. `location` is a real path. Throws
+ * The bytes of the files of a skill by their paths, also of those in nested skills, but for hidden ones. `location` is a real path. Throws
  * `InvalidSkill` for links, what cannot be read, and more than clients take.
  */
 export function readSkillFiles(
   port: InspectionPort,
   location: string,
   folder: string,
-  isPassedOver: (path: string) => boolean = isHidden,
+  isPassedOver = (path: string) => /(?:^|\/)\.[^/]*$/.test(path),
 ): Map<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   let [bytes, folders] = [0, 0];
