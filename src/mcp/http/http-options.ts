@@ -46,18 +46,12 @@ export function checkHttpTransport(transport: HttpTransport): void {
     if (!isValid) throw failure("InvalidArguments", { reason, hint });
   };
   check(isRecord(transport), 'The transport must be "stdio" or an object with host and port');
-  const { token, allowedHosts = [], allowedOrigins = [] } = transport;
+  const { token, allowedOrigins = [] } = transport;
   check(
     token === undefined || /^[\x21-\x7e]+$/.test(token),
     "The token is empty or has characters that HTTP headers do not allow",
     "Use ASCII letters, digits and punctuation.",
   );
-  for (const name of allowedHosts)
-    check(
-      authority.test(name.toLowerCase()),
-      `An allowed host must be like mcp.example.com, not ${quote(name)}`,
-      "Pass a name or an address, with a port or without.",
-    );
   for (const text of allowedOrigins)
     check(origin.test(text), `An allowed origin must be like https://app.example, not ${quote(text)}`);
   const host = hostOf(transport);
