@@ -162,10 +162,21 @@ export class ClientServer extends Server {
         return { completion: { values: values.slice(0, mostSuggestions), hasMore } };
       },
     );
-    if (era === "legacy") {
-      this.follow();
-      if (capabilities.resources?.subscribe === true) this.#handleSubscriptions();
-    }
+    if (era === "modern") return;
+    this.follow();
+    if (capabilities.resources?.subscribe !== true) return;
+    this.#handle("resources/subscribe", "SubscribeRequestParams", ({ uri }) => {
+      if (this.#gateway.findResource(client, uri) === undefined) throw this.#notFound(uri);
+      if (!this.#watched.has(uri) && this.#watched.size >= mostSubscriptions)
+        throw badRequest(`A client may have at most ${mostSubscriptions} subscriptions.`);
+      // The client may have gone in the meantime.
+      if (this.transport !== undefined) this.watch(uri, [uri]);
+      return {};
+    });
+    this.#handle("resources/unsubscribe", "UnsubscribeRequestParams", ({ uri }) => {
+      this.unwatch(uri);
+      return {};
+    });
   }
 
   /** Tells the client of a connection which lists and resources have changed, until it ends. */
@@ -192,21 +203,6 @@ export class ClientServer extends Server {
   unwatch(key: unknown): void {
     this.#watched.get(key)?.();
     this.#watched.delete(key);
-  }
-
-  #handleSubscriptions(): void {
-    this.#handle("resources/subscribe", "SubscribeRequestParams", ({ uri }) => {
-      if (this.#gateway.findResource(this.#client, uri) === undefined) throw this.#notFound(uri);
-      if (!this.#watched.has(uri) && this.#watched.size >= mostSubscriptions)
-        throw badRequest(`A client may have at most ${mostSubscriptions} subscriptions.`);
-      // The client may have gone in the meantime.
-      if (this.transport !== undefined) this.watch(uri, [uri]);
-      return {};
-    });
-    this.#handle("resources/unsubscribe", "UnsubscribeRequestParams", ({ uri }) => {
-      this.unwatch(uri);
-      return {};
-    });
   }
 
   #handle<Type extends SpecTypeName>(

@@ -42,10 +42,9 @@ const path = "/mcp";
 
 export interface ServeHttpOptions extends HttpTransport {
   label: string;
-  /** Serves modern clients. Default: only legacy clients are served. */
-  modern?: ModernHttpServer;
-  /** Which clients are served if there is a server for both. Default: both. */
-  protocol?: ServedProtocol;
+  /** Serves modern clients. */
+  modern: ModernHttpServer;
+  protocol: ServedProtocol;
   /** How long open requests may take when the server closes. Default: 2 s. */
   graceMs?: number;
   /** Not documented for users. */
@@ -185,9 +184,9 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
  */
 export async function serveHttp(create: CreateProtocolServer, options: ServeHttpOptions) {
   checkHttpTransport(options);
-  const { label, port = 0, stateless = false, maxSessions = 1000, modern, graceMs = 2000 } = options;
+  const { label, port = 0, stateless = false, maxSessions = 1000, graceMs = 2000 } = options;
+  const { modern, protocol } = options;
   const host = hostOf(options);
-  const protocol = modern === undefined ? "legacy" : (options.protocol ?? "both");
   const methods = stateless || protocol === "modern" ? ["POST"] : ["GET", "POST", "DELETE"];
   const origins = new Set(options.allowedOrigins?.map((text) => text.toLowerCase().replace(/\/$/, "")));
   const checkPlace = createPlaceCheck(options);
@@ -263,8 +262,7 @@ export async function serveHttp(create: CreateProtocolServer, options: ServeHttp
     }
     const isClaimed = () => isOfModernClient(message) || isModern(headers.get("mcp-protocol-version") ?? "");
     if (protocol !== "modern" && !(method === "POST" && isClaimed())) return answerLegacy(request, message);
-    if (modern !== undefined && protocol !== "legacy")
-      return modern.answer(toRequest(request), message, over);
+    if (protocol !== "legacy") return modern.answer(toRequest(request), message, over);
     // Without a code of the modern revisions, so that clients fall back to `initialize`.
     const text = "Only clients of revisions up to 2025-11-25 are served. Start with `initialize`.";
     return refuse(400, text, rpcCode.refused, requestIdOf(message));
@@ -315,7 +313,7 @@ export async function serveHttp(create: CreateProtocolServer, options: ServeHttp
       isClosed = true;
       const ends = [...sessions.values()].map((session) => session.close());
       // A server that does not close must not block the exit.
-      await atMost(Promise.all([...ends, modern?.close()]), graceMs);
+      await atMost(Promise.all([...ends, modern.close()]), graceMs);
       await closed;
     },
   };

@@ -6,11 +6,11 @@ import type { ServeHttpOptions } from "../../../src/mcp/http/serve-http.ts";
 import { serveHttp } from "../../../src/mcp/http/serve-http.ts";
 import { createTestServers } from "../../serve/test-servers.ts";
 import { formatRequest, openConnection, statusesIn, statusOf } from "./raw-connection.ts";
-import { beginSession, calling, initializing, messagesOf, post, serve } from "./served.ts";
+import { beginSession, calling, initializing, legacyOnly, messagesOf, post, serve } from "./served.ts";
 
 async function failureOf(options: Partial<ServeHttpOptions>): Promise<unknown> {
   try {
-    const served = await serveHttp(createTestServers().create, { label: "acme/pack/server", ...options });
+    const served = await serveHttp(createTestServers().create, { ...legacyOnly, ...options });
     onTestFinished(() => served.close());
   } catch (error) {
     return error;

@@ -12,10 +12,17 @@ export interface Served extends TestServers {
   close(): Promise<void>;
 }
 
+/** For tests of what legacy clients get. */
+export const legacyOnly = {
+  label: "acme/pack/server",
+  protocol: "legacy",
+  modern: { answer: async () => new Response(), close: async () => {} },
+} as const;
+
 /** Serves test servers on a free port of loopback until the test ends. */
 export async function serve(options: Partial<ServeHttpOptions> = {}): Promise<Served> {
   const servers = createTestServers();
-  const served = await serveHttp(servers.create, { label: "acme/pack/server", graceMs: 200, ...options });
+  const served = await serveHttp(servers.create, { ...legacyOnly, graceMs: 200, ...options });
   onTestFinished(() => served.close());
   return { ...servers, ...served, port: Number(new URL(served.url).port) };
 }

@@ -23,6 +23,7 @@ async function serve(options: Partial<ServeHttpOptions> = {}) {
   const running = await serveHttp(session, {
     label: "acme/pack/server",
     modern: requests(),
+    protocol: "both",
     graceMs: 200,
     ...options,
   });
