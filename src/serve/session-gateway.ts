@@ -233,13 +233,9 @@ export class SessionGateway {
   }
 
   #list() {
-    const state = this.#state;
+    const state = this.frame.state();
     if (state !== this.#listed?.state) this.#listed = listsOf(state, this.options);
     return this.#listed;
-  }
-
-  get #state(): SessionState {
-    return this.frame.state();
   }
 
   /** What clients learn of how to use it; `undefined` until the session is open. */
@@ -249,7 +245,7 @@ export class SessionGateway {
 
   /** What MCP calls its capabilities. A composed server has what it offers; a session may come to have anything. */
   get capabilities() {
-    const fixed = this.options.isComposed ? this.#state : undefined;
+    const fixed = this.options.isComposed ? this.frame.state() : undefined;
     const offers = (...keys: ListKey[]) =>
       fixed === undefined || keys.some((key) => this.#list().lists[key].length > 0);
     const list = fixed === undefined && { listChanged: true };
@@ -295,7 +291,7 @@ export class SessionGateway {
         this.announce({ tools: true, prompts: false }, client);
       return toCallResult(result);
     }
-    const state = this.#state;
+    const state = this.frame.state();
     const { ofTools, skillTool } = this.#list();
     if (name === skillToolName && skillTool !== undefined)
       return this.#loadSkill(args, { ...request, state });
@@ -344,7 +340,7 @@ export class SessionGateway {
   }
 
   async getPrompt(name: string, args: Record<string, string>, request: ClientRequest): Promise<PromptResult> {
-    const state = this.#state;
+    const state = this.frame.state();
     const prompt = attempt(() => state.parts.names.prompt.resolve(name));
     if (prompt === undefined) throw badRequest(`Unknown prompt ${JSON.stringify(name)}.`);
     return this.frame.calls.getPrompt(prompt, args, { ...request, state });
@@ -356,7 +352,7 @@ export class SessionGateway {
     uri: string,
   ): ((request: ClientRequest) => Promise<ReadAnswer>) | undefined {
     const { calls } = this.frame;
-    const state = this.#state;
+    const state = this.frame.state();
     const skills = state.of("skill").filter(({ listing }) => hasFile(listing, uri));
     // One that says which files it has goes before one that may have any.
     const skill = skills.find(({ listing }) => listing.resources !== "dynamic") ?? skills[0];
@@ -367,7 +363,7 @@ export class SessionGateway {
 
   /** The prompt or the template of a resource that a client refers to. */
   findCompleted(ref: ServerCompletion["ref"]): ItemOf<"prompt" | "resource"> | undefined {
-    const state = this.#state;
+    const state = this.frame.state();
     if (ref.type === "ref/prompt") return attempt(() => state.parts.names.prompt.resolve(ref.name));
     const resources = state.of("resource");
     // An app knows the template of its server, which a single source must have.

@@ -38,9 +38,7 @@ async function serve({
     input,
     output,
     graceMs: 60_000,
-    onEnd: () => {
-      ends++;
-    },
+    onEnd: () => void ends++,
     ...options,
   });
   onTestFinished(() => running.close());

@@ -24,9 +24,7 @@ async function serve(options: Partial<ServeStdioOptions> = {}) {
     input,
     output,
     graceMs: 200,
-    onEnd: () => {
-      ends++;
-    },
+    onEnd: () => void ends++,
     ...options,
   });
   onTestFinished(() => served.close());
