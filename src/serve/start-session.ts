@@ -99,7 +99,7 @@ export async function startSession(
   signal?.throwIfAborted();
   const isStdio = transport === "stdio";
   // Before a pack's code is loaded, which may write to stdout.
-  const streams = reserveStreams(isStdio, options.ownsStdout === true);
+  const streams = reserveStreams(process, isStdio, options.ownsStdout === true);
 
   /** Aborts when the session is to open. */
   const begun = new AbortController();

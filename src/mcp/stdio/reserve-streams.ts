@@ -8,12 +8,12 @@ import { Readable, Writable } from "node:stream";
  * Only the returned stream is the real stdin; `process.stdin` ends at once. Call it before code of others runs. It does not
  * cover `fs.readSync(0)`, and children that inherit the descriptor only with `reserveDescriptors`.
  */
-function reserveStdin(): Readable {
-  const { stdin } = process;
+function reserveStdin(owner: NodeJS.Process): Readable {
+  const { stdin } = owner;
   const empty = Readable.from([], { objectMode: false });
   // Code that destroys the stream with an error must not end the process.
   empty.on("error", () => {});
-  Object.defineProperty(process, "stdin", { get: () => empty, configurable: true, enumerable: true });
+  Object.defineProperty(owner, "stdin", { get: () => empty, configurable: true, enumerable: true });
   return stdin;
 }
 
@@ -105,9 +105,9 @@ let protocolOutput: Writable | undefined;
  * The streams of the protocol. For stdio, everything that the process prints goes to stderr from now on, and its stdin is empty.
  * `ownsProcess`: also what code prints over HTTP, or without the streams. A process reserves them once.
  */
-export function reserveStreams(isStdio: boolean, ownsProcess: boolean) {
-  if (isStdio || ownsProcess) protocolOutput ??= reserveStdout(process.stdout, process.stderr);
-  if (isStdio) protocolInput ??= reserveStdin();
+export function reserveStreams(owner: NodeJS.Process, isStdio: boolean, ownsProcess: boolean) {
+  if (isStdio || ownsProcess) protocolOutput ??= reserveStdout(owner.stdout, owner.stderr);
+  if (isStdio) protocolInput ??= reserveStdin(owner);
   if (isStdio && ownsProcess) reserveDescriptors();
-  return { input: protocolInput ?? process.stdin, output: protocolOutput ?? process.stdout };
+  return { input: protocolInput ?? owner.stdin, output: protocolOutput ?? owner.stdout };
 }
