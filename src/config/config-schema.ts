@@ -13,7 +13,6 @@ import {
   runKeys,
   text,
   toolAnnotations,
-  version,
 } from "../extension-schema/shared-schema.ts";
 import { quote } from "../problems/index.ts";
 import { explainInvalidItemName, packPattern } from "../qualified-names/item-name.ts";
@@ -86,7 +85,7 @@ const lock = z.object({
 });
 
 const composedServer = z
-  .object({ ...composedKeys(names), version, mcpServerName: z.optional(name) })
+  .object({ ...composedKeys(names), version: z.optional(name), mcpServerName: z.optional(name) })
   .check(ruleOfKeys(rules.explainEmptyServer));
 
 const calls = z.object({

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { memoize } from "../data/memoize.ts";
 import { rule, says } from "./shape-faults.ts";
 import type { DefinitionShape } from "./shapes.ts";
-import { composedKeys, name, npmName, runKeys, text, toolAnnotations, version } from "./shared-schema.ts";
+import { composedKeys, name, npmName, runKeys, text, toolAnnotations } from "./shared-schema.ts";
 import { explainInvalidUri, parseUriTemplate } from "./uri-template.ts";
 
 const orElse = (hint: string) => ({ error: says("", hint) });
@@ -62,7 +62,7 @@ const tool = () =>
 
 const serverNames = {
   name: z.optional(name),
-  version,
+  version: z.optional(name),
   mcpServerName: z.optional(name),
   description: z.optional(text),
 };

@@ -35,8 +35,6 @@ export const toolAnnotations = () =>
     openWorldHint: z.optional(z.boolean()),
   });
 
-export const version = z.optional(name);
-
 /** The keys of a server that the host composes of items. */
 export const composedKeys = <Schema extends z.ZodMiniType>(references: Schema) => ({
   tools: z.optional(references),

@@ -2,15 +2,13 @@ import { type Kind, keyOfKind } from "../kinds.ts";
 import { entry, entryOf } from "./entry.ts";
 import { formatInstall, listOf, type PackageManager, printable, quoteForShell } from "./text.ts";
 
-const capitalize = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
-
 /**
  * `otherKind`: that of the item with this name. `nearest`: similar names, best first. `reason`: why an installed item is not
  * available in this session. `isAnyKind`: items of all kinds were searched. `server`: the one of the config whose label is the
  * first segment. `isLabel`: the name is the first segment of LABEL/TOOL, and the config has servers.
  */
 const itemNotFound = (kind: Kind) => {
-  const start = `${capitalize(kind)} "{name}"` as const;
+  const start = `${kind.charAt(0).toUpperCase()}${kind.slice(1)} "{name}"` as const;
   return entry({
     message: `${start} not found.`,
     hint: `Run \`trailblaze list ${keyOfKind[kind]}\` to see every installed ${kind}.`,
