@@ -160,7 +160,9 @@ class Lifeline {
   #watcher: ChildProcess | undefined;
   #restarts = 0;
 
-  #watch(): void {
+  /** Starts the watcher before there is a group, so that none is missed. */
+  watch(): void {
+    if (this.#watcher !== undefined) return;
     // A shell takes a millisecond and a megabyte to start; a Node process takes forty of each.
     const watcher = attempt(() =>
       spawn("/bin/sh", ["-c", lifelineScript, "sh", ...Array.from(this.#groups, String)], {
@@ -180,18 +182,17 @@ class Lifeline {
       if (this.#watcher !== watcher) return;
       this.#watcher = undefined;
       // The watcher was killed.
-      if (this.#groups.size > 0 && this.#restarts++ < mostRestarts) this.#watch();
+      if (this.#groups.size > 0 && this.#restarts++ < mostRestarts) this.watch();
     };
     watcher?.on("error", onEnd).on("exit", onEnd);
   }
 
   hold(group: number): void {
     this.#groups.add(group);
-    if (this.#watcher === undefined) this.#watch();
-    else this.#watcher.stdin?.write(`+ ${group}\n`);
+    this.#watcher?.stdin?.write(`+ ${group}\n`);
   }
 
-  /** Forgets a group that has ended. Without groups, the watcher ends. */
+  /** Forgets a group that has ended, or is zero. Without groups, the watcher ends. */
   release(group: number): void {
     this.#groups.delete(group);
     this.#watcher?.stdin?.write(`- ${group}\n`);
@@ -236,7 +237,6 @@ function supervise(
     process.platform === "win32"
       ? createWindowsTree(pid, isLeaderAlive, runTaskkill)
       : createPosixGroup(pid, isLeaderAlive);
-  lifeline?.hold(pid);
   let termAt = Number.POSITIVE_INFINITY;
   let ending: Promise<void> | undefined;
   /** Whether the group lives until the step `isOver`, which a later call may shorten. */
@@ -288,6 +288,7 @@ export function createProcessPort(options: ProcessPortOptions = {}): ProcessPort
       try {
         const program = findProgramHere(launch);
         if (program === undefined) throw Object.assign(new Error(), { code: "ENOENT" });
+        lifeline?.watch();
         const child = spawn(program.command, [...program.args], {
           windowsVerbatimArguments: program.verbatim,
           cwd: launch.cwd,
@@ -296,9 +297,12 @@ export function createProcessPort(options: ProcessPortOptions = {}): ProcessPort
           windowsHide: true,
           stdio: ["pipe", "pipe", "pipe", ...(launch.hasChannel ? (["ipc"] as const) : [])],
         }) as ChildProcessWithoutNullStreams;
+        // At once: a host that is killed in the next moment leaves no process.
+        if (child.pid !== undefined) lifeline?.hold(child.pid);
         await once(child, "spawn");
         return supervise(child, launch, lifeline, options);
       } catch (error) {
+        lifeline?.release(0);
         throw new Error(describeSpawnError(error as NodeJS.ErrnoException, launch));
       }
     },

@@ -1,10 +1,13 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { attempt } from "../../../src/files/file-errors.ts";
 import { lifelineScript } from "../../../src/processes/server-process.ts";
 import { isRunning } from "../../support/processes.ts";
 import { inRepository } from "../../support/repository.ts";
+import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
 import { fixture } from "./start-fixture.ts";
 
 /** All processes below one, as Linux knows them. */
@@ -58,6 +61,23 @@ test.skipIf(process.platform !== "linux")(
     await expect.poll(() => survivors(pids)).toBe(0);
   },
 );
+
+test.skipIf(process.platform !== "linux")("a server ends whose host is killed while it starts", async () => {
+  const folder = makeTemporaryFolder();
+  onTestFinished(folder.remove);
+  const file = join(folder.path, "pid");
+  const launch = { command: "/bin/sh", args: ["-c", `echo $$ > ${file}; exec sleep 600`], cwd: "/", env: {} };
+  const code = `
+    import { createProcessPort } from ${JSON.stringify(inRepository("src/processes/server-process.ts"))};
+    createProcessPort().start(${JSON.stringify(launch)});
+    process.kill(process.pid, "SIGKILL");`;
+  const args = ["--import", import.meta.resolve("tsx"), "--input-type=module", "-e", code];
+  await once(spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] }), "exit");
+  const read = () => Number(attempt(() => readFileSync(file, "latin1")));
+  await expect.poll(read).toBeGreaterThan(0);
+  onTestFinished(() => void attempt(() => process.kill(read(), "SIGKILL")));
+  await expect.poll(() => isRunning(read())).toBe(false);
+});
 
 test.skipIf(process.platform === "win32")(
   "the watcher sends SIGTERM 2 s after the end of its host, SIGKILL after 2 s more, and nothing to ended servers",
