@@ -9,6 +9,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { TrailblazeConfig } from "../../src/config/generated/config-type.ts";
+import { clock } from "../../src/runtime/time-limit.ts";
 import { type RunningServer, startServer } from "../../src/serve.ts";
 import { post } from "../mcp/http/served.ts";
 import { capabilitiesKey, headersFor, modern } from "../mcp/modern/modern-served.ts";
@@ -416,6 +417,10 @@ describe("a legacy server that asks in the middle of a request", () => {
     refused.push(await call(other, "old_ask"));
     expect(refused).toHaveLength(3);
     for (const result of refused) expect(textOf(result)).toContain("works for several users");
+    // At most for ten minutes.
+    const later = vi.spyOn(clock, "now").mockImplementation(() => performance.now() + 600_000);
+    onTestFinished(() => later.mockRestore());
+    expect(jsonOf(await call(other, "old_ask"))).toEqual(named("Bob"));
   });
 
   test("a modern client is not asked, and the server learns why", async () => {

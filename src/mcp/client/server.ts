@@ -136,8 +136,8 @@ export class Server {
   readonly #events: Events;
   readonly #carrier: Carrier;
   readonly #sent = new Map<number, SentRequest>();
-  /** The canceled calls that the server may still work for. */
-  readonly #canceled = new Set<number>();
+  /** The canceled calls that the server may still work for, and until when. */
+  readonly #canceled = new Map<number, number>();
   /** The requests of the server that are not answered yet. */
   readonly #asked = new Map<unknown, AbortController>();
   #lastId = 0;
@@ -304,10 +304,7 @@ export class Server {
     /** Cancels the request once, unless it is already answered. */
     const cancel = (reason: string) => {
       if (!this.#sent.has(id)) return;
-      if (call !== undefined) {
-        this.#canceled.add(id);
-        setTimeout(() => this.#canceled.delete(id), canceledMs).unref();
-      }
+      if (call !== undefined) this.#canceled.set(id, clock.now() + canceledMs);
       fail(new RpcError(reason));
       if (stream === undefined)
         this.#send({ method: "notifications/cancelled", params: { requestId: id, reason } });
@@ -436,6 +433,7 @@ export class Server {
     const _meta = { ...logs, ...(params._meta as JsonObject | undefined) };
     const answers = round && { inputResponses: round.input, requestState: round.state };
     // A canceled call counts until it is answered, at most ten minutes.
+    for (const [id, until] of this.#canceled) if (clock.now() >= until) this.#canceled.delete(id);
     if (this.#calls().length + this.#canceled.size === 0) this.#users.clear();
     if (user !== undefined) this.#users.add(user);
     const ended = new CallStop();
