@@ -7,11 +7,14 @@ import type { CommandServeOptions, RunningServer, ServeOptions } from "./serve-o
 
 /** Throws `TrailblazeError` `InvalidArguments` for options that are invalid, or apply only to a server or only to the session. */
 function checkOptions(reference: string | null, options: CommandServeOptions): void {
-  const { transport = "stdio", protocol, session, allTools } = options;
+  const { transport = "stdio", protocol, cacheTtl = 0, session, allTools } = options;
   const invalid = (reason: string, hint?: string) => failure("InvalidArguments", { reason, hint });
   if (transport !== "stdio") checkHttpTransport(transport);
   if (protocol !== undefined && !servedProtocols.includes(protocol))
     throw invalid(`The protocol must be ${servedProtocols.join(", ")}, not ${quote(String(protocol))}`);
+  // The SDK would fail to answer anything.
+  if (!Number.isSafeInteger(cacheTtl * 1000) || cacheTtl < 0)
+    throw invalid(`\`cacheTtl\` must be a number of seconds, but it is ${String(cacheTtl)}`);
   if (reference === null && allTools === true) {
     const reason = "--all-tools applies only to a server, and the session is served";
     throw invalid(reason, "Name the server to start.");

@@ -40,18 +40,25 @@ export const isLoopback = (host: string): boolean => loopback.test(hostInUrl(hos
 /** The host to listen on, IPv6 without brackets. */
 export const hostOf = ({ host = "127.0.0.1" }: HttpTransport): string => host.replace(/^\[(.*)\]$/, "$1");
 
-/** Throws `InvalidArguments` for what is no object, a token that is missing or cannot be sent, or an invalid name. */
+/** Throws `InvalidArguments` for what is no object, a limit of nothing, a token that is missing or cannot be sent, or an invalid name. */
 export function checkHttpTransport(transport: HttpTransport): void {
   const check = (isValid: boolean, reason: string, hint?: string) => {
     if (!isValid) throw failure("InvalidArguments", { reason, hint });
   };
   check(isRecord(transport), 'The transport must be "stdio" or an object with host and port');
-  const { token, allowedOrigins = [] } = transport;
+  const { token, allowedHosts = [], allowedOrigins = [], sessionTtl = 1, maxSessions = 1 } = transport;
+  for (const [name, value] of Object.entries({ sessionTtl, maxSessions }))
+    check(value > 0, `\`${name}\` must be a positive number, but it is ${String(value)}`);
   check(
     token === undefined || /^[\x21-\x7e]+$/.test(token),
     "The token is empty or has characters that HTTP headers do not allow",
     "Use ASCII letters, digits and punctuation.",
   );
+  for (const name of allowedHosts)
+    check(
+      authority.test(name.toLowerCase()),
+      `An allowed host must be like mcp.example.com, not ${quote(name)}`,
+    );
   for (const text of allowedOrigins)
     check(origin.test(text), `An allowed origin must be like https://app.example, not ${quote(text)}`);
   const host = hostOf(transport);

@@ -100,9 +100,11 @@ test("a refused Host or Origin is named with the option that allows it", async (
   expect(await answer.text()).toMatch(/Origin header \\"https:\/\/app.example\\".*--allowed-origin/);
 });
 
-test("patterns and URLs are no allowed origins", async () => {
+test("patterns and URLs are no allowed origins and hosts", async () => {
   for (const origin of ["*", "localhost:6274", "https://*.example", "http://a.example/path", ""])
     await expect(serve({ allowedOrigins: [origin] })).rejects.toMatchObject({ code: "InvalidArguments" });
+  for (const host of ["https://a.example", "*.example", "a.example/mcp", ""])
+    await expect(serve({ allowedHosts: [host] })).rejects.toMatchObject({ code: "InvalidArguments" });
 });
 
 test("an allowed origin is answered with CORS, before the token is asked for and in refusals", async () => {
