@@ -80,10 +80,10 @@ export const subscriptionOf = (message: unknown): RequestId | undefined =>
     ? asId(own(own(own(message, "params"), "_meta"), "io.modelcontextprotocol/subscriptionId"))
     : undefined;
 
-/** The URIs of resources of which a `subscriptions/listen` asks to hear. */
+/** The URIs of resources of which a valid `subscriptions/listen` asks to hear, as the message has them. */
 export function listenedUris(message: unknown): string[] {
   const uris = own(own(own(message, "params"), "notifications"), "resourceSubscriptions");
-  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [];
+  return Array.isArray(uris) && uris.every((uri) => typeof uri === "string") ? uris : [];
 }
 
 /** The oldest revision whose requests carry everything that they need. Revisions are dates, so they compare as strings. */

@@ -169,9 +169,12 @@ export class ClientServer extends Server {
       if (this.#gateway.findResource(client, uri) === undefined) throw this.#notFound(uri);
       if (!this.#watched.has(uri) && this.#watched.size >= mostSubscriptions)
         throw badRequest(`A client may have at most ${mostSubscriptions} subscriptions.`);
+      const followed = [uri];
       // The client may have gone in the meantime.
-      if (this.transport !== undefined) this.watch(uri, [uri]);
-      return {};
+      if (this.transport !== undefined) this.watch(uri, followed);
+      if (followed.length > 0) return {};
+      this.unwatch(uri);
+      throw badRequest("The server has too many subscriptions. Try again later.");
     });
     this.#handle("resources/unsubscribe", "UnsubscribeRequestParams", ({ uri }) => {
       this.unwatch(uri);
@@ -194,8 +197,8 @@ export class ClientServer extends Server {
     };
   }
 
-  /** Tells the client of changes of resources, until `unwatch`. `key`: what it asked with. */
-  watch(key: unknown, uris: readonly string[]): void {
+  /** Tells the client of changes of resources, until `unwatch`. `key`: what it asked with. Only those that are followed stay in `uris`. */
+  watch(key: unknown, uris: string[]): void {
     this.unwatch(key);
     this.#watched.set(key, this.#gateway.watches.follow(uris, this.#tellUpdated));
   }

@@ -2,8 +2,9 @@ import type { ResourceRoute } from "../session/items.ts";
 import type { SessionFrame } from "../session/session-frame.ts";
 import type { SessionGateway } from "./session-gateway.ts";
 
-/** How many URIs are followed, of resources or of none yet. */
+/** How many URIs are followed, of resources or of none yet: in all, and of one request. */
 const mostWatches = 10_000;
+const mostOfRequest = 1000;
 
 /** What a URI is of: a server, or what the resource of a pack is, of which another one has other contents. */
 const sourceOf = (route: ResourceRoute | undefined): unknown =>
@@ -34,20 +35,17 @@ export class ResourceWatches {
 
   /**
    * Calls `tell` after each change, once however many requests it is of, until the returned function is called. URIs may be of no
-   * resource yet.
+   * resource yet. Those that are not followed are taken out of `uris`, which acknowledges the others.
    */
-  follow(uris: readonly string[], tell: Tell): () => void {
+  follow(uris: string[], tell: Tell): () => void {
     const listener = { tell };
-    for (const uri of uris) {
+    const followed = [...new Set(uris)].slice(0, mostOfRequest).filter((uri) => {
       const watch = this.#watches.get(uri) ?? this.#begin(uri);
-      if (watch === undefined) {
-        this.#gateway.report(`${uri} and others are not watched: ${mostWatches} resources are`);
-        break;
-      }
-      watch.listeners.add(listener);
-    }
+      return watch?.listeners.add(listener);
+    });
+    uris.splice(0, uris.length, ...followed);
     return () => {
-      for (const uri of uris) {
+      for (const uri of followed) {
         const watch = this.#watches.get(uri);
         if (!watch?.listeners.delete(listener) || watch.listeners.size > 0) continue;
         this.#watches.delete(uri);
