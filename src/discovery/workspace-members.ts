@@ -86,10 +86,11 @@ export function findWorkspaces(
   for (const [index, written] of patterns.entries()) {
     if (typeof written !== "string" || budget.folders < 0) continue;
     const isException = written.startsWith("!");
-    const expanded = expandPattern(isException ? written.slice(1) : written);
+    const expanded = expandPattern(written);
     if (expanded === undefined) skipped.push(index);
     for (const path of expanded ?? []) {
-      const segments = path.split("/").filter((segment) => segment !== "" && segment !== ".");
+      const named = isException ? path.slice(1) : path;
+      const segments = named.split("/").filter((segment) => segment !== "" && segment !== ".");
       if (segments.includes("node_modules")) continue;
       for (const folder of findFolders(port, budget, root, segments))
         (isException ? excluded : included).add(folder);

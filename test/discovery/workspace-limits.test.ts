@@ -27,6 +27,7 @@ test.each([
   ["braces that multiply", "{a,b}".repeat(14)],
   ["a range of numbers", "{1..10}"],
   ["a group", "@(a|b)"],
+  ["a group that is excluded", "!(packages)"],
   ["a class", "[a-c]/*"],
 ])(
   "a pattern with %s is skipped with a problem at its place, and all other packs are listed",
