@@ -44,10 +44,12 @@ export function numberNames(names: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   const taken = new Set(names);
+  const next = new Map<string, number>();
   return names.map((name) => {
     if (counts.get(name) === 1) return name;
-    let number = 1;
+    let number = next.get(name) ?? 1;
     while (taken.has(withNumber(name, number))) number += 1;
+    next.set(name, number + 1);
     const numbered = withNumber(name, number);
     taken.add(numbered);
     return numbered;

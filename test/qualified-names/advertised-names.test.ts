@@ -12,6 +12,8 @@ import {
 
 test("duplicate names get numbers that are still free, and other names stay", () => {
   expect(numberNames(["a", "b", "a", "a2", "a"])).toEqual(["a1", "b", "a3", "a2", "a4"]);
+  // A search from 1 for each would take minutes.
+  expect(numberNames(Array(20_000).fill("a")).at(-1)).toBe("a20000");
 });
 
 test("a numbered name has at most 64 characters and is unique", () => {
