@@ -18,10 +18,15 @@ interface Sources {
   home?: string | undefined;
 }
 
-/** Expands `${NAME}` like npm. For undefined variables, `${NAME?}` is empty and `${NAME}` stays. */
+/**
+ * Expands `${NAME}` like npm. For undefined variables, `${NAME?}` is empty and `${NAME}` stays. Two backslashes before a reference
+ * stand for one, and after an odd number it stays as written.
+ */
 function expand(text: string, env: Environment): string {
-  return text.replace(/\$\{([^${}?]+)(\?)?\}/g, (whole, name: string, optional?: string) => {
-    return env[name] ?? (optional === undefined ? whole : "");
+  const reference = /(?<!\\)(\\*)(\$\{([^${}?]+)(\?)?\})/g;
+  return text.replace(reference, (_, escapes: string, written: string, name: string, optional?: string) => {
+    const value = escapes.length % 2 === 1 ? written : (env[name] ?? (optional ? "" : written));
+    return escapes.slice(Math.ceil(escapes.length / 2)) + value;
   });
 }
 

@@ -11,7 +11,9 @@ import { runToSuccess } from "../support/run-process.ts";
 
 test("npm configuration files and variables have npm's precedence", async () => {
   const folder = makeTree({
-    "project/.npmrc": "registry=http://project/\n@a:registry=http://a-project/\n",
+    "project/.npmrc":
+      "registry=http://project/\n@a:registry=http://a-project/\n" +
+      "init-author-name=\\${NO}.\\\\${NO?}.\\\\\\${NO}.${NO}.${NO?}.${NO??}.$\\{NO}.${NPM_CONFIG_NOPROXY}",
     "project/package.json": { name: "x" },
     "home/.npmrc":
       "registry=http://user/\n@a:registry=http://a-user/\nproxy=http://user-proxy/\nnoproxy=user\n",
@@ -25,7 +27,7 @@ test("npm configuration files and variables have npm's precedence", async () => 
   };
   const projectDirectory = join(folder, "project");
   const configuration = readNpmConfiguration({ projectDirectory, env, home: env.HOME });
-  const keys = ["registry", "@a:registry", "proxy", "noproxy", "https-proxy"];
+  const keys = ["registry", "@a:registry", "proxy", "noproxy", "https-proxy", "init-author-name"];
   const own = keys.map((key) => configuration.get(key));
   expect(own).toEqual([
     "http://project/",
@@ -33,6 +35,7 @@ test("npm configuration files and variables have npm's precedence", async () => 
     "http://user-proxy/",
     "environment",
     "http://global-https/",
+    "${NO}.${NO?}.\\${NO}.${NO}..${NO??}.$\\{NO}.environment",
   ]);
   // npm itself says the same.
   const text = await runToSuccess("npm", ["config", "get", ...keys], {
