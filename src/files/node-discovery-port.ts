@@ -25,8 +25,10 @@ function readManifest(directory: string): ManifestRead | undefined {
   let descriptor: number | undefined;
   try {
     // A pipe is not waited for.
-    descriptor = openSync(`${directory}${sep}package.json`, openFlags);
-    const length = readSync(descriptor, buffer);
+    const opened = openSync(`${directory}${sep}package.json`, openFlags);
+    descriptor = opened;
+    // Reading a folder or the pipe of a writer throws.
+    const length = attempt(() => readSync(opened, buffer)) ?? 0;
     const isWhole = length > 0 && length < buffer.length;
     const text = buffer.toString("utf8", 0, length);
     if (isWhole && !text.includes('"trailblaze"') && !text.includes("\uFFFD")) return { text, isUtf8: true };

@@ -100,6 +100,7 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
       const found = await discoverPacks({ cwd: root, all: true });
       expect(found.project).toBe(root);
       expectProblem(found, bad, severity, join(root, folder));
+      if (/folder|pipe/.test(what)) expect(found.problems[0]?.message).toContain(`it ${what}`);
       if (pack !== undefined) expect(found.problems[0]?.pack).toBe(pack);
     },
   );
