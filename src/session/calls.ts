@@ -92,10 +92,10 @@ export function createCallMeta(
 /** A call's arguments as JSON, of which every tool gets the same values wherever it runs. Throws `CallFailure`. */
 function writeArguments(given: unknown = {}): string {
   if (!isRecord(given)) throw refuse(`The arguments must be an object, but they are ${describeType(given)}.`);
-  const { [legacyContextKey]: _, ...others } = given;
-  const isOwn = Object.hasOwn(given, legacyContextKey);
   let json: string | undefined;
   try {
+    const { [legacyContextKey]: _, ...others } = given;
+    const isOwn = Object.hasOwn(given, legacyContextKey);
     json = stringifyExactly(isOwn ? carryIntegers(given, others) : given);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

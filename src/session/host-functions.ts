@@ -115,7 +115,8 @@ export function createHostInput(frame: SessionFrame): AskInput | undefined {
       const question = { key, tool, ...structuredClone(request), signal };
       const ask = async (): Promise<unknown> => {
         const answer: unknown = await onInput(question);
-        if (isRecord(answer) && answerActions.includes(answer.action)) return answer;
+        const { action, content = {} } = isRecord(answer) ? answer : ({} as Record<string, unknown>);
+        if (answerActions.includes(action) && isRecord(content)) return { action, content };
         throw new Error("it did not return { action, content }");
       };
       answers[key] = await abortable(signal, ask).catch((error: unknown) => {

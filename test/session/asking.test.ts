@@ -130,6 +130,7 @@ describe("code of a pack that asks", () => {
       [() => ({ action: "decline" }), "decline"],
       [() => ({ action: "accept", content: { name: 5 } }), "decline"],
       [() => "yes", "cancel"],
+      [() => ({ action: "accept", content: null }), "cancel"],
       [fail, "cancel"],
     ];
     let answer: () => unknown = fail;

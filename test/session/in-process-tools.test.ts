@@ -119,6 +119,20 @@ describe("a tool that the host runs", () => {
     expect((await session.callTool("list")).message).toBe("[1,2]");
   });
 
+  test("arguments that are no object of JSON fail the call", async () => {
+    const session = await openForTest(project());
+    const hidden = {
+      get item() {
+        throw new Error("hidden");
+      },
+    };
+    for (const args of [5, { toJSON: () => 1 }, { item: 1n }, hidden]) {
+      const { variant, message } = await session.callTool("list", args as never);
+      expect([variant, message]).toEqual(["ExceptionThrown", expect.stringContaining("The arguments ")]);
+    }
+    expect(session.recording).toEqual([]);
+  });
+
   test("a call fails at its timeout and rejects when its signal aborts", async () => {
     const session = await openForTest(project());
     const late = await session.callTool("slow", {}, { timeoutMs: 50 });
