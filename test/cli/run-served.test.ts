@@ -38,10 +38,16 @@ test.each([
 
 test("`tools --served` and `call --served` have the cut names that `start` serves", async () => {
   const name = "x".repeat(60);
-  const cwd = makeProject({ shop: toolPack({ [name]: {} }, `export const ${name} = () => "shop";`) });
+  const described = { title: "X", outputSchema: { type: "object" }, annotations: { readOnlyHint: true } };
+  const cwd = makeProject({
+    shop: toolPack(
+      { [name]: described },
+      `export const ${name} = () => ({ content: [], structuredContent: {} });`,
+    ),
+  });
   const { stdout } = await runMain(["tools", "--served", "--json"], { cwd });
   const [tool] = JSON.parse(stdout).tools;
-  expect(tool.name).toMatch(/^x{38}_[0-9a-f]{8}$/);
+  expect(tool).toMatchObject({ ...described, name: expect.stringMatching(/^x{38}_[0-9a-f]{8}$/) });
   const { exitCode } = await runMain(["call", tool.name, "--served"], { cwd });
   expect(exitCode).toBe(0);
 });
