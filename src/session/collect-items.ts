@@ -371,13 +371,17 @@ function createPackResource(item: InspectedItem, owner: CodeOwner) {
 
 type Part = Pick<ResourceContents, "uri" | "mimeType">;
 
+/** Media types whose contents are not text, whatever their bytes are. */
+const binaryType =
+  /^(?:(?:image|audio|video|font)\/(?!.*\+xml)|application\/(?:octet-stream|pdf|zip|gzip)\b)/i;
+
 const fileFaults = {
   absent: "it does not exist",
   outside: "it is outside the pack",
   tooLarge: "it is larger than 10 MiB",
 };
 
-/** The contents of a file: as text unless its bytes say that it is binary. */
+/** The contents of a file: as text unless its media type or its bytes say that it is binary. */
 function readFile(root: string, file: string, part: Part): ResourceContents {
   const read = inspectionPort.readFile(root, file, maximumResourceBytes);
   if (read.state !== "read") {
@@ -385,7 +389,7 @@ function readFile(root: string, file: string, part: Part): ResourceContents {
     throw new Error(`The resource's file ${quote(file)} cannot be read: ${reason}.`);
   }
   const content = Buffer.from(read.bytes);
-  const isText = !content.includes(0) && isUtf8(content);
+  const isText = !binaryType.test(part.mimeType ?? "") && !content.includes(0) && isUtf8(content);
   return { ...part, ...(isText ? { text: content.toString() } : { blob: content.toString("base64") }) };
 }
 

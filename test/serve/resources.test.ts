@@ -36,6 +36,7 @@ const definitions: Readonly<Record<string, object>> = {
   note: { uri: "test://note", mimeType: "text/plain", text: "A note.", title: "Note" },
   file: { uri: "test://file", file: "docs/file.md", mimeType: "text/markdown" },
   image: { uri: "test://image", file: "docs/image.png", mimeType: "image/png" },
+  plan: { uri: "test://plan", file: "docs/plan.pdf", mimeType: "application/pdf" },
   text: { uri: "test://text", handler: "./handlers.js#text" },
   bytes: { uri: "test://bytes", mimeType: "text/plain", handler: "./handlers.js#bytes" },
   many: { uri: "test://many", handler: "./handlers.js#many" },
@@ -56,6 +57,7 @@ const resourcePack = (extra: Tree = {}): Tree => ({
   "handlers.js": module,
   "docs/file.md": "# Title\n",
   "docs/image.png": Buffer.from(bytes),
+  "docs/plan.pdf": "%PDF-1.4",
   "log.txt": "",
   ...Object.fromEntries(
     Object.entries(definitions).map(([name, one]) => [`trailblaze/resources/${name}.json`, { name, ...one }]),
@@ -93,8 +95,8 @@ describe.each(["in-process", "process"])(
       const read = async (uri: string) => (await client.readResource({ uri })).contents;
       const { resources } = await client.listResources();
       expect(resources.map(({ uri }) => uri)).toEqual([
-        ...["test://note", "test://file", "test://image", "test://text", "test://bytes", "test://many"],
-        ...["test://fails", "test://wrong"],
+        ...["test://note", "test://file", "test://image", "test://plan", "test://text", "test://bytes"],
+        ...["test://many", "test://fails", "test://wrong"],
       ]);
       expect(resources[0]).toEqual({
         uri: "test://note",
@@ -112,6 +114,7 @@ describe.each(["in-process", "process"])(
       expect(await read("test://file")).toMatchObject([{ mimeType: "text/markdown", text: "# Title\n" }]);
       const blob = Buffer.from(bytes).toString("base64");
       expect(await read("test://image")).toMatchObject([{ mimeType: "image/png", blob }]);
+      expect(await read("test://plan")).toMatchObject([{ blob: btoa("%PDF-1.4") }]);
       expect(await read("test://text")).toEqual([{ uri: "test://text", text: "at test://text" }]);
       // Base64, whatever the media type says.
       expect(await read("test://bytes")).toEqual([{ uri: "test://bytes", mimeType: "text/plain", blob }]);
