@@ -2,7 +2,7 @@
 // are noticed.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { declaredFolders, locate } from "../discovery/package-folders.ts";
 import { ancestorsOf, findProject } from "../discovery/project.ts";
@@ -14,6 +14,7 @@ import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import { EntryWatcher, type WatchedEntries } from "../processes/folder-watcher.ts";
+import type { ProgramPlan } from "../runtime/server-launches.ts";
 import { clock } from "../runtime/time-limit.ts";
 import { findNeededFiles, findResourceFiles } from "../validate/needed-files.ts";
 import type { ProjectReading } from "./read-project.ts";
@@ -127,7 +128,9 @@ async function findWatchedEntries(
 export function refuseIncompleteProject(found: FoundPacks, before: ProjectReading): void {
   const { packs, broken } = before.found;
   const plans = before.parts.flatMap((part) => ("plan" in part && !part.plan.fault ? part.plan : []));
-  const used = new Set([...packs.map(({ pack }) => pack.name), ...plans.map(({ entry }) => entry.package)]);
+  // Others, such as those of a workspace, need not be where they are declared.
+  const declared = packs.flatMap(({ pack }) => (pack.origin === "direct" ? pack.name : []));
+  const used = new Set([...declared, ...plans.map(({ entry }) => entry.package)]);
   const needed = declaredFolders(port, found.workspace).filter(({ name }) => name && used.has(name));
   const places = [...needed.map((folder) => locate(port, folder)), ...packs.map(({ pack }) => pack.location)];
   const isUnusable = (location: string | undefined) =>
@@ -136,16 +139,27 @@ export function refuseIncompleteProject(found: FoundPacks, before: ProjectReadin
     throw new Error("The project cannot be used while it is being changed.");
 }
 
-/**
- * A hash of the version and the code of a pack's tools, prompts and resources: an update, or an edit of one of their files, changes
- * it. A missing file counts as empty.
- */
-export function hashPackCode({ pack: { location, version }, items }: InspectedPack): string {
-  const hash = createHash("sha256").update(JSON.stringify([location, version]));
-  const isRun = ({ shape }: InspectedItem) => shape !== "subprocessServer";
-  for (const { file } of [...findNeededFiles(items.filter(isRun)), ...findResourceFiles(items)]) {
-    const read = port.readFile(location, file, maximumModuleBytes);
+/** A hash of files in a folder, relative to it; a missing file counts as empty. */
+function hashFiles(folder: string, files: readonly string[], version: unknown): string {
+  const hash = createHash("sha256").update(JSON.stringify([folder, version]));
+  for (const file of files) {
+    const read = port.readFile(folder, file, maximumModuleBytes);
     hash.update(JSON.stringify(file)).update(read.state === "read" ? read.bytes : "");
   }
   return hash.digest("hex");
 }
+
+/** Of the version and the code of a pack's tools, prompts and resources: an update, or an edit of one of their files, changes it. */
+export function hashPackCode({ pack: { location, version }, items }: InspectedPack): string {
+  const isRun = ({ shape }: InspectedItem) => shape !== "subprocessServer";
+  const needed = [...findNeededFiles(items.filter(isRun)), ...findResourceFiles(items)];
+  return hashFiles(
+    location,
+    needed.map(({ file }) => file),
+    version,
+  );
+}
+
+/** Of the file that a server runs: an installation may change it without a new version. */
+export const hashProgram = ({ version, environment: { toolsetFile } }: ProgramPlan): string =>
+  hashFiles(dirname(toolsetFile), [basename(toolsetFile)], version);

@@ -19,6 +19,7 @@ import { createEnvironment, type OwnEnvironment } from "../runtime/server-enviro
 import type { RemotePlan, ServerPlan } from "../runtime/server-launches.ts";
 import { clock } from "../runtime/time-limit.ts";
 import type { CodeOwner, CodeRunner } from "../runtime/tool-code.ts";
+import { hashProgram } from "./follow-project.ts";
 import type { Initializer } from "./read-project.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import { SessionServer } from "./session-servers.ts";
@@ -112,9 +113,11 @@ export class SessionProcesses {
   #identify(plan: ServerPlan, config: SessionConfig): string {
     // In the one state of a session that stays as it is, servers have keys of their own.
     if (!this.#frame.options.watch) return plan.key;
-    const { entry, source: _, place: __, fault, ...launch } = plan;
+    const { entry, source: _, place: __, secrets: ___, fault, ...launch } = plan;
     const { protocol, timeouts = config.timeouts } = entry;
-    return JSON.stringify([launch, fault?.problem, protocol, timeouts, config.device]);
+    const isInstalled = plan.pack !== undefined || entry.package !== undefined;
+    const content = "url" in plan || !isInstalled ? "" : hashProgram(plan);
+    return JSON.stringify([launch, content, fault?.problem, protocol, timeouts, config.device]);
   }
 
   async start(server: SessionServer, events: ServerEvents): Promise<Server> {

@@ -1,5 +1,5 @@
 // The processes of these sessions end with them.
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { attempt } from "../../src/files/file-errors.ts";
@@ -10,10 +10,19 @@ import type { SessionServer } from "../../src/session/session-servers.ts";
 import { lockEverything } from "../approval/support/locked-project.ts";
 import { packManifest } from "../support/packs.ts";
 import { isRunning } from "../support/processes.ts";
+import { serveRaw } from "../support/remote-servers.ts";
 import { type Tree, writeTree } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { openFollowed } from "./support/followed.ts";
-import { jsonOf, makeProject, openForTest, probe, probeDefinition, toolPack } from "./support/session.ts";
+import {
+  jsonOf,
+  makeProject,
+  openForTest,
+  probe,
+  probeDefinition,
+  probeServer,
+  toolPack,
+} from "./support/session.ts";
 
 const handler = (answer: string) => `export const ask = () => ${JSON.stringify(answer)};\n`;
 const askPack = (answer: string, name = "ask", version = "1.0.0") =>
@@ -139,25 +148,64 @@ test("many changes are applied once, after 500 milliseconds of silence", async (
   expect(starts).toHaveLength(2);
 });
 
-test("servers whose launch stays keep running when the config changes, others start or end", async () => {
-  const cwd = makeProject({}, config({ trailblazeSubprocessToolsets: [probe("kept"), probe("gone")] }));
+test("servers whose launch stays keep running when the config or other values of files change, others start or end", async () => {
+  const remote = await serveRaw(() => {});
+  const far = { url: remote.url, headers: { "x-key": "${KEY}" } };
+  const of = (...servers: object[]) => ({
+    logDir: "logs",
+    mcpServers: { far: { ...far, envFile: ".env" } },
+    trailblazeSubprocessToolsets: servers,
+  });
+  const env = (other: string) => `KEY=abc\nOTHER=${other}-of-the-file\n`;
+  const cwd = makeProject({}, { ...config(of(probe("kept"), probe("gone"))), ".env": env("one") });
   const { session, changes, names, change } = await openFollowed(cwd);
   const pidOf = async (name: string) => jsonOf(await session.callTool(`${name}_tell`)).pid;
   const [kept, gone] = [await pidOf("kept"), await pidOf("gone")];
-  await change(() =>
-    writeJson(cwd, "trailblaze.config.json", {
-      logDir: "logs",
-      trailblazeSubprocessToolsets: [
-        probe("new", { PROBE_PREFIX: "new" }),
-        { ...probe("kept"), tools: { deny: ["kept_hang"] } },
-      ],
-    }),
-  );
+  await change(() => {
+    writeFileSync(join(cwd, ".env"), env("two"));
+    const changed = { ...probe("kept"), tools: { deny: ["kept_hang"] } };
+    writeJson(cwd, "trailblaze.config.json", of(probe("new", { PROBE_PREFIX: "new" }), changed));
+  });
   await waitUntil(() => changes.length > 0 && names().includes("new_tell"));
   expect(await pidOf("kept")).toBe(kept);
   expect(names()).not.toContain("kept_hang");
   await waitUntil(() => !isRunning(gone));
   expect(names().some((name) => name.startsWith("gone"))).toBe(false);
+  expect(remote.methods().filter((method) => method === "initialize")).toHaveLength(1);
+});
+
+test("a server with another program is started anew after an installation, although its version stays", async () => {
+  const write = (cwd: string, text: string) => {
+    const program = `// ${text}\nimport ${JSON.stringify(probeServer)};\n`;
+    const env = { PROBE_PREFIX: "own" };
+    installPack(cwd, "@acme/own", {
+      "package.json": { trailblaze: { servers: ["own"] } },
+      "trailblaze/servers/own.json": { script: "server.mjs", env },
+      "server.mjs": program,
+    });
+    const manifest = { name: "user", version: "1.0.0", bin: "server.mjs" };
+    writeTree(join(cwd, "node_modules/user"), { "package.json": manifest, "server.mjs": program });
+  };
+  const user = { package: "user", env: { PROBE_PREFIX: "user" } };
+  const cwd = makeProject({}, config({ mcpServers: { user } }));
+  write(cwd, "old");
+  const { session, change } = await openFollowed(cwd);
+  const pidOf = async (name: string) => jsonOf(await session.callTool(`${name}_tell`)).pid;
+  const pids = [await pidOf("own"), await pidOf("user")];
+  await change(() => write(cwd, "old"));
+  expect([await pidOf("own"), await pidOf("user")]).toEqual(pids);
+  await change(() => write(cwd, "new"));
+  await waitUntil(() => !pids.some(isRunning));
+});
+
+test("changes are applied while a pack of the workspace is declared, but not linked by an installation yet", async () => {
+  const cwd = makeProject({ "@acme/ask": askPack("one") }, config({}));
+  renameSync(join(cwd, "node_modules/@acme/ask"), join(cwd, "pack"));
+  writeJson(cwd, "package.json", { workspaces: ["pack"], dependencies: { "@acme/ask": "*" } });
+  const { changes, names, change } = await openFollowed(cwd);
+  expect(names()).toEqual(["ask"]);
+  await change(() => writeJson(cwd, "trailblaze.config.json", { packs: { deny: ["acme/ask"] } }));
+  await waitUntil(() => changes.length === 1);
 });
 
 test("the tools stay, and nothing is reported, while a package.json or the config is invalid or a declared pack is missing", async () => {
