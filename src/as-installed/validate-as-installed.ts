@@ -8,7 +8,7 @@ import { locateProblems } from "../data/source-text.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findHandlers, parseHandler } from "../extension-schema/references.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
-import { requirePack } from "../inspection/inspect.ts";
+import { findPackBySubject } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type InspectedPack, placeInItem } from "../inspection/types.ts";
 import { findManagerProgram, runManager } from "../npm/managers/package-manager.ts";
@@ -141,7 +141,11 @@ export async function validateAsInstalled(
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-installed-")));
   try {
     await install(location, cwd, options);
-    const pack = await requirePack(await findPacks(port, { cwd }), name);
+    const pack = findPackBySubject(await findPacks(port, { cwd }), name);
+    if (pack === undefined) {
+      const reason = "it has neither a `trailblaze` field nor skills";
+      return [createFailure("The installed package is not a pack", reason, { pack: name })];
+    }
     const inspected = await loadDefinitions(port, pack, { signal, requireConfinement });
     const failures = [
       ...(await importModules(inspected, options)),

@@ -143,6 +143,18 @@ test("a pack whose tools and server work has no problems; dependencies come from
   }
 });
 
+test("a pack that is none once installed is named beside what else is wrong with it", async () => {
+  const cwd = makeTree({
+    "package.json": packManifest("tb-desk", { trailblaze: undefined, files: ["lib"] }),
+    "skills/triage/SKILL.md": "---\nname: triage\ndescription: Sort issues.\n---\nSort them.\n",
+  });
+  const { document } = await validate(cwd, "--yes");
+  expect(document.problems).toMatchObject([
+    { code: "FileNotPublished", item: "triage" },
+    { code: "FailsAsInstalled", args: { reason: "it has neither a `trailblaze` field nor skills" } },
+  ]);
+});
+
 /** Starts the command without waiting for it, with a temporary folder of its own. */
 function startValidation(cwd: string, temporary: string) {
   const env = { ...process.env, TMPDIR: temporary, npm_config_cache: join(makeTree({}), "cache") };
