@@ -4,6 +4,7 @@ import { findReferences, type WrittenReference } from "../../extension-schema/re
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type Kind, keyOfKind, kinds } from "../../kinds.ts";
 import { failure, quote, TrailblazeError } from "../../problems/index.ts";
+import { explainInvalidItemName } from "../../qualified-names/item-name.ts";
 import { findNearestNames } from "../../qualified-names/nearest-names.ts";
 import { parseQualifiedName } from "../../qualified-names/qualified-name.ts";
 import { resolveReference } from "../../qualified-names/resolve-reference.ts";
@@ -49,17 +50,6 @@ export const checkReferences: Check = async function* (pack) {
     { code, problem }: TrailblazeError,
   ): Finding => {
     if (code === "PackVersionMismatch") return { item, problem: { ...problem, path } };
-    const { otherKind } = problem.args as { otherKind?: Kind };
-    if (code === "ToolNotFound" && otherKind === undefined && !reference.includes("/")) {
-      // A short name that the pack does not declare may be a built-in.
-      const own = extension.tools.map(({ name }) => name);
-      return findInItem(
-        item,
-        "UnknownBuiltIn",
-        { reference, nearest: findNearestNames(reference, own) },
-        path,
-      );
-    }
     let { message, hint } = problem;
     if (code === "PackNotInstalled") {
       const { packageName: name } = parseQualifiedName(reference);
@@ -74,13 +64,26 @@ export const checkReferences: Check = async function* (pack) {
       }
       ({ message, hint } = found.broken.get(location) ?? failure("ExtensionNotFound", { name }).problem);
     }
+    const { otherKind } = problem.args as { otherKind?: Kind };
     if (otherKind !== undefined) hint = `Move it to \`${keyOfKind[otherKind]}\`.`;
     return findInItem(item, "InvalidReference", { reference, reason: message, hint }, path);
   };
 
   for (const { item, ...one } of elsewhere) {
+    const { reference, kind, path } = one;
+    const isOwn = kinds.some((other) => own.has(`${other} ${reference}`));
+    if (kind === "tool" && !isOwn && explainInvalidItemName(reference) === undefined) {
+      // A short name that the pack does not declare may be a built-in.
+      if (builtIns.includes(reference)) continue;
+      const nearest = findNearestNames(
+        reference,
+        extension.tools.map(({ name }) => name),
+      );
+      yield findInItem(item, "UnknownBuiltIn", { reference, nearest }, path);
+      continue;
+    }
     try {
-      resolveReference(one.reference, { from, kind: one.kind, packs, builtIns, manager });
+      resolveReference(reference, { from, kind, packs, builtIns, manager });
     } catch (error) {
       if (!(error instanceof TrailblazeError)) throw error;
       yield explainFailure(item, one, error);
