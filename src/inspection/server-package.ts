@@ -24,6 +24,8 @@ const unscoped = (name: string) => name.replace(/^@[^/]*\//, "");
 export const suggestPackage = (name: string, bin?: string, key = "command"): string =>
   `Replace \`${key}\` with \`package: ${printable(name)}\`${bin === undefined || unscoped(name) === bin ? "" : ` and \`bin: ${printable(bin)}\``}.`;
 
+const maximumDependencies = 1000;
+
 /** The first of these packages with a command of this name. */
 export function findCommandOwner(
   port: InspectionPort,
@@ -31,7 +33,7 @@ export function findCommandOwner(
   names: Iterable<string>,
   command: string,
 ): string | undefined {
-  for (const name of names) {
+  for (const name of [...names].slice(0, maximumDependencies)) {
     const folder = resolveFrom(port, from, name);
     const read = readUsableManifest(port, folder);
     if (read !== undefined && readBins(name, read.value).has(command)) return name;

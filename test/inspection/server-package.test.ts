@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { inspectionPort as port } from "../../src/files/node-inspection-port.ts";
-import { findPackageProgram } from "../../src/inspection/server-package.ts";
+import { findCommandOwner, findPackageProgram } from "../../src/inspection/server-package.ts";
 import { makeTree } from "../support/packs.ts";
 
 /** A project with the package `@acme/mcp`, whose package.json has this `bin`. */
@@ -79,4 +79,12 @@ describe("the command of a package", () => {
       state: "notInstalled",
     });
   });
+});
+
+test.each([
+  [999, "@acme/mcp"],
+  [1000, undefined],
+])("behind %i other dependencies, the owner of a command is %s", (count, owner) => {
+  const others = Array.from({ length: count }, (_, index) => `other-${index}`);
+  expect(findCommandOwner(port, makePackage("cli.js"), [...others, "@acme/mcp"], "mcp")).toBe(owner);
 });
