@@ -170,7 +170,6 @@ describe("the option --protocol", () => {
 
   test.each([
     [{ protocol: "auto" }, "acme/desk/desk", "InvalidArguments"],
-    [{ cacheTtl: -1 }, "acme/desk/desk", "InvalidArguments"],
     [{ cacheTtl: 1e13 }, "acme/desk/desk", "InvalidArguments"],
     [{ transport: "http" }, "acme/desk/desk", "InvalidArguments"],
     [{ transport: { sessionTtl: 0 } }, "acme/desk/desk", "InvalidArguments"],

@@ -54,15 +54,14 @@ test("a served session offers the resources of packs, and says when one changes"
   await legacy.subscribeResource({ uri: "test://items/soon" });
   await modern.listen({ resourceSubscriptions: ["test://items/soon", "test://file"] });
   // What is not followed is not acknowledged, and one request leaves places for others.
-  const honored = async (uris: string[]) =>
-    (await modern.listen({ resourceSubscriptions: uris })).honoredFilter.resourceSubscriptions?.length;
-  const unknown = (of: number) => Array.from({ length: 1500 }, (_, at) => `test://unknown/${of}/${at}`);
-  for (let of = 0; of < 9; of++) expect(await honored(unknown(of))).toBe(1000);
-  expect(await honored(unknown(9))).toBe(998);
-  expect(await honored(["test://items/1", "test://file"])).toBe(1);
-  const refused = legacy.subscribeResource({ uri: "test://items/1" });
+  const honored = async (from: number) => {
+    const uris = Array.from({ length: 1500 }, (_, at) => `test://unknown/${from + at}`);
+    return (await modern.listen({ resourceSubscriptions: uris })).honoredFilter.resourceSubscriptions?.length;
+  };
+  for (let from = 0; from < 9000; from += 1000) expect(await honored(from)).toBe(1000);
+  expect(await honored(9000)).toBe(998);
+  const refused = legacy.subscribeResource({ uri: "test://items/9999" });
   await expect(refused).rejects.toMatchObject({ code: -32602 });
-  await legacy.subscribeResource({ uri: "test://file" });
   await expect
     .poll(() => heard)
     .toEqual(expect.arrayContaining(["legacy test://items/soon", "modern test://items/soon"]));
