@@ -8,7 +8,8 @@ import {
   ParseError,
 } from "@marcbachmann/cel-js";
 import { Duration } from "@marcbachmann/cel-js/evaluator";
-import { compilePattern, findPattern } from "../json-schema/patterns/linear-pattern.ts";
+import { memoize } from "../data/memoize.ts";
+import { compilePattern, findPattern, type LinearPattern } from "../json-schema/patterns/linear-pattern.ts";
 import { printable, quote } from "../problems/index.ts";
 
 /** What is known of a variable when an expression is compiled: `true` for any JSON, or an object with all its keys. */
@@ -25,6 +26,8 @@ const maximumLoops = 2;
 const maximumSteps = 20_000_000;
 /** The cost of each part of an expression that an error passes. */
 const stepsPerError = 60;
+/** The cost of each character and step of a pattern that is compiled. */
+const stepsPerPattern = 20;
 
 // Evaluations are synchronous, so there is one at a time.
 let stepsLeft = 0;
@@ -37,6 +40,14 @@ function spend(steps: number): void {
   stepsLeft -= steps;
   if (stepsLeft < 0) throw exceedsLimit();
 }
+
+/** Those of an evaluation, in which loops may match with one many times. */
+const patterns = new Map<string, { value: LinearPattern | string }>();
+const compileOnce = memoize((pattern: string) => {
+  const compiled = compilePattern(pattern);
+  spend(stepsPerPattern * (pattern.length + compiled.length));
+  return compiled;
+}, patterns);
 
 /** Converts JSON for cel-js. Objects become maps, because it cannot read keys such as `constructor` of objects. */
 function toCel(value: unknown): unknown {
@@ -52,6 +63,7 @@ export type Values = ReadonlyMap<string, unknown>;
 /** Begins an evaluation: the expressions until the next one share its variables, which are JSON, and its limit of steps. */
 export function beginEvaluation(scope: Readonly<Record<string, unknown>>, steps = maximumSteps): Values {
   stepsLeft = steps;
+  patterns.clear();
   return toCel(scope) as Values;
 }
 
@@ -107,7 +119,7 @@ for (const [operator, calculate] of Object.entries(arithmetic)) {
 }
 environment.registerOperator("double % double: double", (a: number, b: number) => a % b);
 const matches = (text: string, pattern: string) => {
-  const compiled = compilePattern(pattern);
+  const compiled = compileOnce(pattern);
   if (typeof compiled === "string") throw new EvaluationError(compiled);
   return findPattern(compiled, text);
 };

@@ -24,6 +24,7 @@ const limit = "it exceeds the limit of 20,000,000 steps";
 describe("limits of evaluation", () => {
   test.each([
     ["errors that || absorbs", pairs("(1 / 0 > 1) || true")],
+    ["patterns that a loop makes", "l.all(i, !'x'.matches('(a|b){1,99}' + string(i)))"],
     ["errors from far inside", pairs(`(${"-(".repeat(90)}1 / 0${")".repeat(90)} > 1) || true`)],
     [
       "a long body of a loop",
@@ -50,6 +51,10 @@ describe("limits of evaluation", () => {
     );
     expect(() => template(scope)).toThrow(limit);
   });
+});
+
+test("a pattern in a loop is compiled once", () => {
+  expect(evaluate("l.all(i, 'ab'.matches('^(a|b){1,99}$'))", 30_000)).toBe(true);
 });
 
 test("a hostile pattern and a long text stay below the limit", () => {
