@@ -155,6 +155,17 @@ function followReferences(
       for (const other of listSchemas({ schema: target, ...place }, draft, seen, places)) schemas.push(other);
     }
   }
+  // Which of several schemas with one anchor a dynamic reference means would depend on the way to it.
+  const anchors = schemas.flatMap(({ schema }) => schema.$dynamicAnchor ?? []);
+  const last = new Map(anchors.map((anchor, index) => [anchor, index]));
+  const repeated = new Set(anchors.filter((anchor, index) => last.get(anchor) !== index));
+  for (const [{ $dynamicRef }, found] of references)
+    for (const { path } of found.filter((one) => one.path.at(-1) === "$dynamicRef")) {
+      const written = String($dynamicRef);
+      const fragment = decodeURIComponent(written.replace(/^[^#]*#?/, ""));
+      const what = `may refer to several schemas (${quote(written)}), which is not supported`;
+      if (repeated.has(fragment)) faults.push({ what, path });
+    }
   return references;
 }
 

@@ -65,15 +65,36 @@ export function measureWork(schemas: readonly PlacedSchema[], references: Refere
   /** Of the measure itself, in which each schema that refers to a large one takes as many. */
   let steps = 0;
   /** How often each schema is applied to a value that one is applied to. */
-  const countApplied = memoize((schema: Schema): Map<Schema, number> => {
-    const counts = new Map([[schema, 1]]);
-    for (const next of applied.get(schema) ?? []) {
-      if (steps > mostWork) break;
-      const inner = countApplied(next);
-      steps += inner.size;
-      for (const [one, count] of inner) counts.set(one, cap(count + (counts.get(one) ?? 0)));
+  const countApplied = memoize((schema: Schema): ReadonlyMap<Schema, number> => {
+    const counts = new Map<Schema, number>();
+    const order: Schema[] = [];
+    const reach = (one: Schema) => {
+      if (counts.has(one)) return;
+      counts.set(one, 0);
+      applied.get(one)?.forEach(reach);
+      order.push(one);
+    };
+    reach(schema);
+    counts.set(schema, 1);
+    // Each behind those that apply it.
+    for (const one of order.reverse()) {
+      const count = counts.get(one) ?? 0;
+      for (const next of applied.get(one) ?? []) counts.set(next, cap(count + (counts.get(next) ?? 0)));
     }
     return counts;
+  });
+  /** The schemas for every member of a value, and those for some by name, each with that for the others. */
+  const listInner = memoize((schema: Schema) => {
+    const { properties, additionalProperties, patternProperties, prefixItems, items, additionalItems } =
+      schema;
+    const named: [members: unknown, others: unknown][] = [
+      [properties, additionalProperties],
+      [prefixItems ?? (Array.isArray(items) ? items : []), Array.isArray(items) ? additionalItems : items],
+    ];
+    return {
+      toEvery: schemasIn([...toAll.map((key) => schema[key]), ...valuesIn(patternProperties)]),
+      byName: named.map(([members, others]) => ({ members: entriesIn(members), others })),
+    };
   });
 
   const known = Array.from({ length: levels + 1 }, () => new Map<unknown, number>());
@@ -84,20 +105,16 @@ export function measureWork(schemas: readonly PlacedSchema[], references: Refere
     let own = 0;
     let toEach = 0;
     const more = new Map<string, number>();
-    for (const [one, count] of countApplied(schema)) {
+    const counts = countApplied(schema);
+    steps += counts.size - 1;
+    for (const [one, count] of counts) {
       own += count;
-      const { properties, additionalProperties, patternProperties, prefixItems, items, additionalItems } =
-        one;
-      const all = schemasIn([...toAll.map((key) => one[key]), ...valuesIn(patternProperties)]);
-      steps += all.length;
-      for (const inner of all) toEach += count * workOf(inner, level + 1);
-      for (const [named, others] of [
-        [properties, additionalProperties],
-        [prefixItems ?? (Array.isArray(items) ? items : []), Array.isArray(items) ? additionalItems : items],
-      ]) {
+      const { toEvery, byName } = listInner(one);
+      steps += toEvery.length;
+      for (const inner of toEvery) toEach += count * workOf(inner, level + 1);
+      for (const { members, others } of byName) {
         const rest = workOf(others, level + 1);
         toEach += count * rest;
-        const members = entriesIn(named);
         steps += members.length;
         for (const [name, inner] of members)
           more.set(name, (more.get(name) ?? 0) + count * (workOf(inner, level + 1) - rest));

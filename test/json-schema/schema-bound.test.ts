@@ -63,6 +63,12 @@ describe("schemas that can take exponentially many steps are refused", () => {
     expect(readSchema({ prefixItems, $defs: { large } }).faults).toEqual(excess);
   });
 
+  test("but not wide and deep ones that take few", () => {
+    const siblings = Array.from({ length: 100 }, Object);
+    const wide = (next: Schema) => ({ allOf: [next, ...siblings] });
+    expect(readSchema(chain(90, wide))).toMatchObject({ faults: [], work: 9_183 });
+  });
+
   test("and no value is checked with them", () => {
     const checked = check(
       chain(30, (next) => ({ anyOf: [next, next] })),

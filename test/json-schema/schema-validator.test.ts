@@ -88,6 +88,22 @@ describe("schemas of tools", () => {
   });
 
   test.each([
+    ["$defs", "list"],
+    // Not the name of a keyword: the resource is found by a reference.
+    ["parts", "#/parts/list"],
+  ])("a dynamic reference to one of several schemas with its anchor is not followed: in %s", (key, $ref) => {
+    const list = { $id: "list", $dynamicAnchor: "node", items: { $dynamicRef: "#node" } };
+    const tree = { $id: "https://example.com/tree", $dynamicAnchor: "node" };
+    const properties = { a: { $ref } };
+    expect(check({ ...tree, properties, [key]: { list } }, { a: [] })?.message).toContain(
+      '/items/$dynamicRef may refer to several schemas ("#node"), which is not supported',
+    );
+    expect(
+      check({ $dynamicAnchor: "node", properties: { a: { $dynamicRef: "#node" } } }, {}),
+    ).toBeUndefined();
+  });
+
+  test.each([
     ["#", {}],
     ["https://example.com/tree", { $id: "https://example.com/tree" }],
     ["#/$defs/tree", { $defs: { tree: { $ref: "#" } } }],
