@@ -81,7 +81,7 @@ const argsOf = (refusal: Problem | undefined): Partial<NotApproved> =>
 
 /**
  * Holds what is installed against a lock, before a session uses any of it: checks, then `finish`; lists at any time. One object
- * per state of a session; it reports each difference once.
+ * per reading of the project; it reports each difference once.
  */
 export class LockGate {
   readonly locked: LockParts;

@@ -1,4 +1,5 @@
-// What is served, and to whom: what a start needs to know of MCP before the SDK is loaded.
+// What is served, and to whom: what a start needs to know of MCP before the SDK is loaded. The handlers of requests are in
+// serve/mcp-server.ts.
 import { randomBytes } from "node:crypto";
 import type { Transport } from "@modelcontextprotocol/server";
 import { failure } from "../problems/index.ts";

@@ -160,7 +160,7 @@ function listsOf(state: SessionState, options: GatewayOptions) {
   };
 }
 
-/** An open session as an MCP server, for all of its clients. */
+/** A session, opening or open, as the servers of all its clients use it. */
 export class SessionGateway {
   readonly options: GatewayOptions;
   /** Gets what clients are not told. */

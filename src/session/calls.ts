@@ -1,4 +1,5 @@
-// The one path of every call of a tool, a prompt or a resource, by hosts, clients, tools and servers.
+// The one path of every call of a tool, a prompt, a resource or a skill, by hosts, clients, tools and servers. Only a search of
+// tools is answered before it.
 import { randomUUID } from "node:crypto";
 import type { Invocation } from "../callback/callback-endpoint.ts";
 import { matchesAny } from "../config/packs-policy.ts";
@@ -119,7 +120,10 @@ export interface CallScope {
   reportFault?(message: string): void;
   /** Gets the JSON-RPC error of a bundle's entry, of which the result has the code and the data as details. */
   onError?(error: EntryError): void;
-  /** Asks for input; `undefined` if the session has no user. */
+  /**
+   * Asks for input; `undefined` if the session has no user. For a modern client it cancels the call: the client repeats it with the
+   * answers as `round`.
+   */
   ask: AskInput | undefined;
 }
 
@@ -311,17 +315,17 @@ export class Calls {
 
   /**
    * The server of a call, which starts if it does not run, and how to request it. The limits of the call stand still meanwhile,
-   * because the start has its own. Rejects with `TrailblazeError` `ServerStartFailed`, or with `NotApproved` if the lock does not approve what the
-   * server now lists by this name.
+   * because the start has its own. Rejects with `TrailblazeError` `ServerStartFailed`, or with `NotApproved`, `LockOutdated` or
+   * `LockMismatch` if the lock does not approve what the server now lists by this name.
    */
   async #reach(call: Call, { from, id }: ServerRoute): Promise<[Server, ServerCallOptions]> {
     const { target, stop: signal, round, limits, heard, request } = call;
-    const { server: source } = from;
-    let server = source.current;
+    const { server: sessionServer } = from;
+    let server = sessionServer.current;
     if (server === undefined) {
       signal.throwIfAborted();
-      const ready = source.start();
-      const { life } = source;
+      const ready = sessionServer.start();
+      const { life } = sessionServer;
       // During a restart after an exit, a request waits within its own time.
       const paused = life.is === "starting" && life.cause === "request" ? limits : [];
       server = await whilePaused(paused, () => abortable(signal, () => ready));

@@ -25,7 +25,7 @@ export interface OpeningRules {
   selection?: Selection | undefined;
   /** Called with what packs' code prints in child processes. */
   onOutput?: ((text: string) => void) | undefined;
-  /** Decides what is approved instead of the lock: for showing what differs from it. */
+  /** Decides what is approved instead of the lock: to show what differs from it, or as a served target was found. */
   openGate?(config: SessionConfig): Promise<LockGate | undefined>;
   /** Whether packs that the session would miss are installed, as far as the config or the options allow it. */
   installs?: boolean;

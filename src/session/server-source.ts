@@ -87,7 +87,7 @@ interface HowUsed {
 }
 
 /**
- * A server as one state of its session uses it: what it says, or what the lock approves until it has run; without what the lock
+ * A server as one reading of the project uses it: what it says, or what the lock approves until it has run; without what the lock
  * does not approve; without what the config excludes.
  */
 export class ServerSource {

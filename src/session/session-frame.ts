@@ -261,7 +261,10 @@ export class SessionStates {
     }
   }
 
-  /** What the lock approves. A session that began with a lock does not go on without one: it rejects with `LockMissing`. */
+  /**
+   * What judges by the lock: what is read, what servers list, what they list once started, and each call. A session that began with a lock does not go on
+   * without one: it rejects with `LockMissing`.
+   */
   async #openGate(config: SessionConfig): Promise<LockGate | undefined> {
     const { options, rules } = this.#frame;
     const gate = await (rules.openGate ?? openLockGate)(config, options.lock);

@@ -236,6 +236,7 @@ export class SessionProcesses {
     };
   }
 
+  /** Runs in this process, unless the project is followed or the config isolates packs. */
   runnerOf(owner: CodeOwner): Promise<CodeRunner> {
     const code = this.#codeOf(owner);
     if (code.runner !== undefined) return code.runner;

@@ -37,7 +37,8 @@ type Life =
   | { is: "ended"; error: unknown };
 
 /**
- * A server of a session. It starts with the session, or when a request needs it, and may end while it has none. It is restarted
+ * A server of a session: of a `ServerPlan`, with a `Server` for each of its runs. Each reading of the project uses it by a
+ * `ServerSource`, which holds it against the lock. It starts with the session, or when a request needs it, and may end while it has none. It is restarted
  * after an exit if the config says so.
  */
 export class SessionServer {

@@ -95,7 +95,10 @@ function collectEntries({ parts }: ProjectReading): ServerEntry[] {
 
 type StateParts = Awaited<ReturnType<typeof collectParts>>;
 
-/** What a session offers, taken from the project at one moment: it never changes, and is replaced as a whole. */
+/**
+ * What a session offers, taken from the project at one moment: its items and names never change, and it is replaced as a whole.
+ * What its servers now say is read from them: a call of an older state may be refused.
+ */
 export class SessionState {
   readonly parts: StateParts;
   readonly config: SessionConfig;
