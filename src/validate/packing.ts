@@ -3,6 +3,7 @@ import { join, posix } from "node:path";
 import { memoize } from "../data/memoize.ts";
 import { isRecord, isText } from "../data/parse-json.ts";
 import type { Workspace } from "../discovery/workspace.ts";
+import { attempt } from "../files/file-errors.ts";
 
 // Determines which files npm would publish, without running npm: `npm pack` would run the package's scripts.
 
@@ -22,7 +23,8 @@ function createShortcut({ location, manifest, workspace }: Package): (file: stri
   const entries = Array.isArray(manifest.files) ? manifest.files.map(String) : undefined;
   const listed = new Set(entries?.map((entry) => entry.replace(/^(?:\.?\/)+/, "")));
   const hasNegation = entries?.some((entry) => entry.startsWith("!")) === true;
-  const kindOf = (file: string) => lstatSync(join(location, file), { throwIfNoEntry: false });
+  // A file with a slash behind its name is no folder, which is an error.
+  const kindOf = (file: string) => attempt(() => lstatSync(join(location, file), { throwIfNoEntry: false }));
   const hasNoRules = (folder: string) =>
     [".npmignore", ".gitignore"].every((name) => !existsSync(join(location, folder, name)));
   const isPlainFolder: (folder: string) => boolean = memoize((folder) =>

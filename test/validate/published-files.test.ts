@@ -40,6 +40,13 @@ describe("files that npm would publish", () => {
     expect(await findUnpublished(fields)).toEqual([]);
   });
 
+  test("a file with a slash behind its name ends no validation", async () => {
+    const script = { "trailblaze/servers/desk.json": { script: "./server/main.js/" } };
+    expect(
+      await findUnpublished({ files: ["server/main.js/", "trailblaze", "lib", "setup.js"] }, script),
+    ).toEqual([]);
+  });
+
   test("FileNotPublished is reported for a module of a dependency unless it is bundled", async () => {
     const files = {
       "trailblaze/tools/greet.json": greetTool("./node_modules/greeter/index.js"),
