@@ -83,7 +83,7 @@ export function measureWork(schemas: readonly PlacedSchema[], references: Refere
     }
     return counts;
   });
-  /** The schemas for every member of a value, and those for some by name, each with that for the others. */
+  /** The schemas that apply to all members of a value; and those by name or index, with the one for the other members. */
   const listInner = memoize((schema: Schema) => {
     const { properties, additionalProperties, patternProperties, prefixItems, items, additionalItems } =
       schema;
