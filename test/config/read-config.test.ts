@@ -34,6 +34,14 @@ const defaults = {
   problems: [],
 };
 
+/** What is read of a file, besides the values. */
+const placeOf = (root: string, file: string) => ({
+  file: join(root, file),
+  text: expect.objectContaining({ file }),
+  directory: root,
+  project: root,
+});
+
 describe("a config without values equals the contract's defaults", () => {
   test("a project without a config file has the defaults", async () => {
     const root = makeProject();
@@ -55,13 +63,7 @@ describe("a config without values equals the contract's defaults", () => {
     ["trailblaze.config.json", '\uFEFF{ "$schema": "node_modules/trailblaze/schema/config.schema.json" }'],
   ])("the empty config %s, %j, has the defaults", async (file, text) => {
     const root = makeProject({ [file]: text });
-    expect(await readFrom(root)).toEqual({
-      file: join(root, file),
-      text: expect.objectContaining({ file }),
-      directory: root,
-      project: root,
-      ...defaults,
-    });
+    expect(await readFrom(root)).toEqual({ ...placeOf(root, file), ...defaults });
   });
 });
 
@@ -140,13 +142,7 @@ describe("reading every key of a config", () => {
     ["trailblaze.config.json", completeConfig],
   ])("every key is read from %s", async (file, content) => {
     const root = makeProject({ [file]: content });
-    expect(await readFrom(root)).toEqual({
-      file: join(root, file),
-      text: expect.objectContaining({ file }),
-      directory: root,
-      project: root,
-      ...complete(root),
-    });
+    expect(await readFrom(root)).toEqual({ ...placeOf(root, file), ...complete(root) });
   });
 
   test("every key is read from an object, which is not modified", async () => {

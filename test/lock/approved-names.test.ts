@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { applyApproval, planApproval } from "../../src/lock.ts";
 import { lockEverything } from "../approval/support/locked-project.ts";
 import { makeProject as makeTree } from "../session/support/session.ts";
-import { editJson, makeRemote, openLocked } from "./support/locked-project.ts";
+import { editJson, makeRemote, mergeJson, openLocked } from "./support/locked-project.ts";
 
 type Config = { mcpServers: { mine: object } };
 
@@ -77,10 +77,7 @@ test("a tool that needs no approval gets no name of an approved one", async () =
   list(project, ["a.b"]);
   await lockEverything(project);
   list(project, ["a_b", "a.b"]);
-  editJson(project, "trailblaze.config.json", (config: Config) => ({
-    ...config,
-    lock: { unlocked: ["tool:mine/a_b"] },
-  }));
+  mergeJson(project, "trailblaze.config.json", { lock: { unlocked: ["tool:mine/a_b"] } });
   const session = await openLocked(project);
   const names = session.tools.filter(({ source }) => source.server === "mine").map(({ name }) => name);
   expect(names.sort()).toEqual(["a_b", hashed]);

@@ -6,11 +6,11 @@ import { lockEverything, readLockText } from "../approval/support/locked-project
 import { runMain } from "../support/main.ts";
 import {
   count,
-  editJson,
   inPack,
   makeJiraProject,
   makeLocked,
   makeRemote,
+  mergeJson,
   openLocked,
   query,
   status,
@@ -39,8 +39,7 @@ async function approve(cwd: string, targets: readonly string[] = [], deny = fals
   return (await approveTargets(targets, options, () => true)).result;
 }
 
-const editConfig = (project: string, keys: object) =>
-  editJson(project, "trailblaze.config.json", (config: Record<string, never>) => ({ ...config, ...keys }));
+const editConfig = (project: string, keys: object) => mergeJson(project, "trailblaze.config.json", keys);
 
 const warehouse = (project: string) =>
   JSON.parse(readLockText(project)).packs["@acme/jira"].servers.warehouse;

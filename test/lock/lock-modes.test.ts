@@ -24,6 +24,7 @@ import {
   inPack,
   jiraOf,
   makeLocked,
+  mergeJson,
   openLocked,
   query,
   status,
@@ -35,9 +36,8 @@ const codesOf = (problems: readonly { code: string }[]) => problems.map(({ code 
 const isStarted = (project: string) =>
   [inPack("started.txt"), "mine/started.txt"].filter((path) => existsSync(join(project, path)));
 const setVersion = (project: string, version: string) =>
-  editJson(project, inPack("package.json"), (old: Values) => ({ ...old, version }));
-const setLock = (project: string, lock: Values) =>
-  editJson(project, "trailblaze.config.json", (old: Values) => ({ ...old, lock }));
+  mergeJson(project, inPack("package.json"), { version });
+const setLock = (project: string, lock: Values) => mergeJson(project, "trailblaze.config.json", { lock });
 const refuse = (project: string, options: SessionOptions = {}) =>
   openSession({ cwd: project, ...options }).then(
     (session) => session.close().then(() => "opened"),
@@ -55,7 +55,7 @@ test("without a lock, a session compares nothing, and a frozen one is LockMissin
 
 test("a session calls approved tools after others have changed, in the order of their names", async () => {
   const project = await makeLocked();
-  editJson(project, inPack("trailblaze/tools/createIssue.json"), (old: Values) => ({ ...old, title: "x" }));
+  mergeJson(project, inPack("trailblaze/tools/createIssue.json"), { title: "x" });
   const session = await openLocked(project, { start: "lazy" });
   expect(namesOf(session.tools)).toEqual(["status", "jira_getIssue", "count", "query"]);
   expect(await session.callTool("jira_getIssue")).toMatchObject({ variant: "Success" });
@@ -79,11 +79,7 @@ describe("a frozen lock", () => {
   test.each<[string, (project: string) => void | Promise<void>]>([
     [
       "a changed tool",
-      (project) =>
-        editJson(project, inPack("trailblaze/tools/getIssue.json"), (old: Values) => ({
-          ...old,
-          title: "x",
-        })),
+      (project) => mergeJson(project, inPack("trailblaze/tools/getIssue.json"), { title: "x" }),
     ],
     [
       "a pack that is no longer installed",
@@ -147,7 +143,7 @@ describe("a frozen lock", () => {
 describe("what is not locked", () => {
   test("patterns in lock.unlocked let packs, items, servers and their tools through, and each is reported", async () => {
     const project = await makeLocked();
-    editJson(project, inPack("trailblaze/tools/getIssue.json"), (old: Values) => ({ ...old, title: "x" }));
+    mergeJson(project, inPack("trailblaze/tools/getIssue.json"), { title: "x" });
     editJson(project, inPack("list.json"), () => ({
       instructions: "Use SQL.",
       tools: [query, { ...count, title: "x" }],
@@ -168,7 +164,7 @@ describe("what is not locked", () => {
 
   test("the project's own pack is locked only if lock.workspace is true", async () => {
     const project = await makeLocked();
-    editJson(project, "package.json", (old: Values) => ({ ...old, trailblaze: { tools: ["own"] } }));
+    mergeJson(project, "package.json", { trailblaze: { tools: ["own"] } });
     mkdirSync(join(project, "trailblaze/tools"), { recursive: true });
     writeFileSync(join(project, "own.js"), "export const own = () => 'own';");
     writeFileSync(
@@ -229,10 +225,7 @@ describe("entries without an item", () => {
       ...old,
       trailblaze: { ...old.trailblaze, tools: ["createIssue"] },
     }));
-    editJson(project, inPack("trailblaze/toolsets/issues.json"), (old: Values) => ({
-      ...old,
-      tools: ["createIssue"],
-    }));
+    mergeJson(project, inPack("trailblaze/toolsets/issues.json"), { tools: ["createIssue"] });
     editJson(project, inPack("list.json"), () => ({ instructions: "Use SQL.", tools: [query] }));
     const session = await openLocked(project);
     expect(session.skipped.map(({ name, reason }) => `${name} ${reason}`)).toEqual(
@@ -260,10 +253,9 @@ describe("entries without an item", () => {
 
   test("of a toolset with changed members, a session takes those that both have", async () => {
     const project = await makeLocked();
-    editJson(project, inPack("trailblaze/toolsets/issues.json"), (old: Values) => ({
-      ...old,
+    mergeJson(project, inPack("trailblaze/toolsets/issues.json"), {
       tools: ["getIssue", "acme/jira/createIssue"],
-    }));
+    });
     expect((await openLocked(project, { start: "lazy" })).problems).toEqual([]);
     await editLock(project, (lock) => {
       (jiraOf(lock).toolsets?.issues as Values).members = ["acme/jira/getIssue", "acme/jira/gone"];
@@ -332,7 +324,7 @@ describe("a session that follows its project", () => {
     const project = await makeLocked();
     const { session, names } = await openFollowed(project, { config: "trailblaze.config.json" });
     expect(names()).toContain("query");
-    editJson(project, inPack("list.json"), (old: Values) => ({ ...old, instructions: "Send everything." }));
+    mergeJson(project, inPack("list.json"), { instructions: "Send everything." });
     await session.callTool("query", { exit: true });
     await waitUntil(() => !names().includes("query"));
     expect(session.skipped).toMatchObject([{ name: "warehouse", reason: "NotApproved" }]);
@@ -345,7 +337,7 @@ describe("a session that follows its project", () => {
     expect(followed.names()).toContain("jira_getIssue");
     const file = inPack("trailblaze/tools/getIssue.json");
     await followed.change(() => {
-      editJson(project, file, (old: Values) => ({ ...old, description: "Poison." }));
+      mergeJson(project, file, { description: "Poison." });
       setVersion(project, "1.2.1");
     });
     await waitUntil(() => !followed.names().includes("jira_getIssue"));

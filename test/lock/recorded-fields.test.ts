@@ -12,6 +12,7 @@ import {
   inPack,
   jira,
   listServer,
+  mergeJson,
   openLocked,
   ownConfig,
   query,
@@ -87,7 +88,7 @@ const edit =
   (path: string) =>
   (values: Values): Change =>
   (project) =>
-    editJson(project, inPack(path), (old: Values) => ({ ...old, ...values }));
+    mergeJson(project, inPack(path), values);
 const editTool = edit("trailblaze/tools/createIssue.json");
 const editServer = edit("trailblaze/servers/warehouse.json");
 const editDesk = edit("trailblaze/servers/desk.json");
@@ -109,7 +110,7 @@ const editOwn =
 const editOwnList =
   (values: Values): Change =>
   (project) =>
-    editJson(project, "mine/list.json", (old: Values) => ({ ...old, ...values }));
+    mergeJson(project, "mine/list.json", values);
 
 /** What clients act on and people do not see. */
 const unseen = { icons: [{ src: "https://example.com/a.png" }], _meta: { "example.com/hint": "Poison." } };
@@ -345,10 +346,7 @@ test("a tool that a server describes differently each time is excluded, unless i
   expect(namesOf(session.tools)).not.toContain("query");
   expect(namesOf(session.tools)).toContain("count");
   await expect(session.callTool("query")).rejects.toMatchObject({ code: "NotApproved" });
-  editJson(project, "trailblaze.config.json", (old: Values) => ({
-    ...old,
-    lock: { unlocked: ["tool:acme/jira/query"] },
-  }));
+  mergeJson(project, "trailblaze.config.json", { lock: { unlocked: ["tool:acme/jira/query"] } });
   const unlocked = await openLocked(project);
   expect(await unlocked.callTool("query")).toMatchObject({ variant: "Success" });
   expect(namesOf(unlocked.tools)).toContain("count");

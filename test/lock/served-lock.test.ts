@@ -5,7 +5,16 @@ import { lockFileOf } from "../../src/lock/lock-file.ts";
 import type { ServeOptions } from "../../src/serve.ts";
 import { lockEverything } from "../approval/support/locked-project.ts";
 import { connectLegacy, connectModern, connectToCommand, serveForTest } from "../support/clients.ts";
-import { count, editJson, editLock, inPack, jiraOf, makeLocked, query } from "./support/locked-project.ts";
+import {
+  count,
+  editJson,
+  editLock,
+  inPack,
+  jiraOf,
+  makeLocked,
+  mergeJson,
+  query,
+} from "./support/locked-project.ts";
 
 type Values = Record<string, unknown>;
 const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
@@ -24,13 +33,12 @@ test.each([null, "acme/jira/warehouse"])(
     const tables = { uri: "db://tables", name: "tables", annotations: { priority: 1 }, ...told };
     const row = { uriTemplate: "db://rows/{id}", name: "row", ...told };
     const setLists = (of: Values, content: Values) =>
-      editJson(project, inPack("list.json"), (before: Values) => ({
-        ...before,
+      mergeJson(project, inPack("list.json"), {
         tools: [{ ...query, ...of }],
         prompts: [{ ...report, ...of }],
         resources: [{ ...content, ...of }],
         templates: [{ ...row, ...of }],
-      }));
+      });
     setLists({}, tables);
     await lockEverything(project);
     const changed = {
@@ -157,7 +165,7 @@ test("the instructions of a server that was never approved are omitted, and so a
 });
 
 const editServer = (name: string, values: Values) => (project: string) =>
-  editJson(project, inPack(`trailblaze/servers/${name}.json`), (old: Values) => ({ ...old, ...values }));
+  mergeJson(project, inPack(`trailblaze/servers/${name}.json`), values);
 const own = { command: process.execPath, args: ["./mine/server.mjs", "-x"] };
 
 test.each<[string, (project: string) => void]>([
@@ -174,10 +182,7 @@ test.each<[string, (project: string) => void]>([
 
 test("a composed server is served with the members that are approved", async () => {
   const project = await makeLocked();
-  editJson(project, inPack("trailblaze/servers/desk.json"), (old: Values) => ({
-    ...old,
-    tools: ["getIssue", "createIssue"],
-  }));
+  mergeJson(project, inPack("trailblaze/servers/desk.json"), { tools: ["getIssue", "createIssue"] });
   const { client, stderr } = await connectToCommand(project, "acme/jira/desk");
   expect(namesOf((await client.listTools()).tools)).toEqual(["jira_createIssue"]);
   expect(stderr()).toContain("NotApproved");
@@ -189,21 +194,15 @@ test("a composed server is served with the members that are approved", async () 
 test("a member that changed into an invalid one is left out like others that are not approved", async () => {
   const project = await makeLocked();
   const servers = { pair: { tools: ["acme/jira/createIssue", "acme/jira/getIssue"] } };
-  editJson(project, "trailblaze.config.json", (old: Values) => ({ ...old, servers }));
-  editJson(project, inPack("trailblaze/tools/getIssue.json"), (old: Values) => ({
-    ...old,
-    handler: "./gone.js",
-  }));
+  mergeJson(project, "trailblaze.config.json", { servers });
+  mergeJson(project, inPack("trailblaze/tools/getIssue.json"), { handler: "./gone.js" });
   const client = await connect(project, "pair");
   expect(namesOf((await client.listTools()).tools)).toEqual(["jira_createIssue"]);
 });
 
 test("a server without any approved member does not start", async () => {
   const project = await makeLocked();
-  editJson(project, inPack("trailblaze/tools/createIssue.json"), (old: Values) => ({
-    ...old,
-    title: "Poison",
-  }));
+  mergeJson(project, inPack("trailblaze/tools/createIssue.json"), { title: "Poison" });
   await expect(serve(project, "acme/jira/desk")).rejects.toMatchObject({ code: "NotApproved" });
 });
 

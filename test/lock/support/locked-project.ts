@@ -122,6 +122,10 @@ export function editJson(project: string, path: string, edit: (value: never) => 
   writeFileSync(file, JSON.stringify(edit(JSON.parse(readFileSync(file, "utf8")) as never)));
 }
 
+/** Sets keys of a JSON file of a project. */
+export const mergeJson = (project: string, path: string, values: object): void =>
+  editJson(project, path, (old: object) => ({ ...old, ...values }));
+
 export const jiraOf = (lock: LockFile) => lock.packs["@acme/jira"] as Record<string, LockedItem>;
 
 /** Changes the lock as another tool would: with fitting hashes. */
