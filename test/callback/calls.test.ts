@@ -2,7 +2,15 @@ import { inspect } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import type { CallbackCall, CallbackOutcome } from "../../src/callback/callback-endpoint.ts";
 import { openConnection, statusesIn } from "../mcp/http/raw-connection.ts";
-import { createRequest, formatRequest, invocationId, openEndpoint, post, resultOf } from "./open-endpoint.ts";
+import {
+  createRequest,
+  failedWith,
+  formatRequest,
+  invocationId,
+  openEndpoint,
+  post,
+  resultOf,
+} from "./open-endpoint.ts";
 
 /** A dispatch that never comes to an end. */
 const hang = () => new Promise<never>(() => {});
@@ -30,10 +38,7 @@ describe("a callback's call", () => {
       { variant: "Success", message: "é\u2028", structuredContent: { createdAt: [1] } },
       { success: true, text_content: "é\u2028", error_message: "", structured_content: { createdAt: [1] } },
     ],
-    [
-      { variant: "FatalError", message: "It failed." },
-      { success: false, text_content: "", error_message: "It failed." },
-    ],
+    [{ variant: "FatalError", message: "It failed." }, failedWith("It failed.")],
   ])("the outcome %j is answered with its result", async (outcome, result) => {
     const response = await post(await openEndpoint({ dispatch: async () => outcome }));
     expect(response.status).toBe(200);
@@ -49,12 +54,7 @@ describe("a callback's call", () => {
   ])("an answer does not reveal why the dispatch %s", async (_what, dispatch) => {
     const response = await post(await openEndpoint({ dispatch }));
     expect(response.status).toBe(200);
-    expect(await resultOf(response)).toEqual({
-      type: "call_tool_result",
-      success: false,
-      text_content: "",
-      error_message: "The host failed to call the tool.",
-    });
+    expect(await resultOf(response)).toEqual(failedWith("The host failed to call the tool."));
   });
 
   test("a call that exceeds the timeout is canceled and fails, and what it then throws is discarded", async () => {
@@ -63,12 +63,7 @@ describe("a callback's call", () => {
       dispatch: ({ signal }) =>
         new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("late")))),
     });
-    expect(await resultOf(await post(opened))).toEqual({
-      type: "call_tool_result",
-      success: false,
-      text_content: "",
-      error_message: expect.stringContaining("50 ms"),
-    });
+    expect(await resultOf(await post(opened))).toEqual(failedWith(expect.stringContaining("50 ms")));
     expect(reasonOf(opened.calls[0])).toBe("TimeoutError");
   });
 });
@@ -80,9 +75,7 @@ describe("a running call that is aborted", () => {
     await expect.poll(() => opened.calls.length).toBe(2);
     opened.end();
     for (const response of await Promise.all(asked)) {
-      expect(await resultOf(response)).toMatchObject({
-        success: false,
-      });
+      expect(await resultOf(response)).toMatchObject({ success: false });
     }
     expect(opened.calls.map(reasonOf)).toEqual(["AbortError", "AbortError"]);
     expect((await resultOf(await post(opened))).type).toBe("error");

@@ -93,6 +93,14 @@ export async function resultOf(response: Response): Promise<Record<string, unkno
   return result;
 }
 
+/** The result of a call that failed. */
+export const failedWith = (error_message: unknown) => ({
+  type: "call_tool_result",
+  success: false,
+  text_content: "",
+  error_message,
+});
+
 /** The head of a valid request, up to the empty line; a header of `undefined` is left out, of a list repeated. */
 export function formatHead(
   { endpoint, token }: Pick<OpenedEndpoint, "endpoint" | "token">,

@@ -1,7 +1,15 @@
 // Every row of the table in docs/callback.md.
 import { describe, expect, test } from "vitest";
 import { openConnection } from "../mcp/http/raw-connection.ts";
-import { createRequest, formatHead, openEndpoint, post, resultOf, sessionId } from "./open-endpoint.ts";
+import {
+  createRequest,
+  failedWith,
+  formatHead,
+  openEndpoint,
+  post,
+  resultOf,
+  sessionId,
+} from "./open-endpoint.ts";
 
 type Headers = Record<string, string | string[] | undefined>;
 
@@ -157,12 +165,7 @@ describe("a call that is not made gets 200 without success", () => {
     const opened = await openEndpoint();
     const response = await post(opened, createRequest({}, { arguments_json: text }));
     expect(response.status).toBe(200);
-    expect(await resultOf(response)).toEqual({
-      type: "call_tool_result",
-      success: false,
-      text_content: "",
-      error_message: expect.stringMatching(/"arguments_json".*\.$/),
-    });
+    expect(await resultOf(response)).toEqual(failedWith(expect.stringMatching(/"arguments_json".*\.$/)));
     expect(opened.calls).toEqual([]);
   });
 

@@ -3,8 +3,8 @@ import type { ServerProtocol } from "../../../src/mcp/client/json-rpc.ts";
 import { type RemoteOptions, startRemoteServer } from "../../../src/mcp/client/remote-server.ts";
 import type { Introduction } from "../../../src/mcp/client/server.ts";
 import { type ListKey, listKeys } from "../../../src/mcp/client/server-lists.ts";
-import { TrailblazeError } from "../../../src/problems/index.ts";
 import type { ManualClock } from "../../session/support/manual-clock.ts";
+import { failureOf } from "../../support/failure-of.ts";
 
 export interface RemoteLaunchOptions extends RemoteOptions {
   headers?: Record<string, string>;
@@ -65,14 +65,7 @@ export function startRemote(
 }
 
 /** The problem of a start that fails. */
-export async function problemOf(...given: Parameters<typeof startRemote>) {
-  const error = await startRemote(...given).ready.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof TrailblazeError) return error.problem;
-  throw error ?? new Error("The server has started.");
-}
+export const problemOf = (...given: Parameters<typeof startRemote>) => failureOf(startRemote(...given).ready);
 
 /** Advances to the next moment that something waits for in the next 5 s, which excludes the end of a probe. */
 export function advanceToNext(clock: ManualClock): boolean {
