@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { runMain } from "../support/main.ts";
 import { makeTree } from "../support/packs.ts";
+import { collect } from "../support/processes.ts";
 import { command } from "../support/run-cli.ts";
 import { makeProbePack } from "./probe-pack.ts";
 
@@ -86,11 +87,8 @@ test("types prints declarations, writes them to a file, and checks whether a fil
 test("dev ends cleanly on a signal, with one JSON document on stdout", async () => {
   const { directory, pids, running } = makeProbePack();
   const child = spawn(process.execPath, [command, "dev", directory, "--json"], { stdio: "pipe" });
-  let stdout = "";
   let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-    stdout += chunk;
-  });
+  const stdout = collect(child.stdout);
   const waitFor = (words: string) =>
     new Promise<void>((resolve) => {
       child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
@@ -107,7 +105,7 @@ test("dev ends cleanly on a signal, with one JSON document on stdout", async () 
   await renamed;
   child.kill("SIGTERM");
   expect(await once(child, "close")).toEqual([0, null]);
-  expect(JSON.parse(stdout)).toMatchObject({ ok: true, tools: ["probe_hello", "probe_two"], problems: [] });
+  expect(JSON.parse(stdout())).toMatchObject({ ok: true, tools: ["probe_hello", "probe_two"], problems: [] });
   expect(pids().length).toBeGreaterThan(1);
   expect(running()).toEqual([]);
 });

@@ -12,6 +12,7 @@ import {
   readLockText,
 } from "../approval/support/locked-project.ts";
 import { runMain } from "../support/main.ts";
+import { collect } from "../support/processes.ts";
 import { command } from "../support/run-cli.ts";
 import { writeTree } from "../support/tree.ts";
 
@@ -139,12 +140,9 @@ test("--frozen needs a lock, and one that does not differ", async () => {
   // Its input stays open, as a client's does, whose first message starts the session.
   const started = spawn(process.execPath, [command, "start", "--frozen"], { cwd });
   started.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
-  let stderr = "";
-  started.stderr.on("data", (chunk) => {
-    stderr += String(chunk);
-  });
+  const stderr = collect(started.stderr);
   expect(await once(started, "close")).toEqual([1, null]);
-  expect(stderr).toContain("LockMismatch");
+  expect(stderr()).toContain("LockMismatch");
 });
 
 test("doctor checks the lock", async () => {

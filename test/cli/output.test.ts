@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { writePaths } from "../../src/cli/output.ts";
 import { makeProject, probe } from "../session/support/session.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
+import { collect } from "../support/processes.ts";
 import { command } from "../support/run-cli.ts";
 
 /** A project whose tools take more than a megabyte to list. `more`: further declarations. */
@@ -51,13 +52,10 @@ test.each([[[]], [["--json"]]])(
   "a reader that closes the pipe early ends `list` with %j without an error",
   async (flags) => {
     const child = spawn(process.execPath, [command, "list", "tools", ...flags], { cwd: makeLargeProject() });
-    let stderr = "";
-    child.stderr.on("data", (chunk) => {
-      stderr += chunk;
-    });
+    const stderr = collect(child.stderr);
     child.stdout.once("data", () => child.stdout.destroy());
     expect(await once(child, "close")).toEqual([0, null]);
-    expect(stderr).toBe("");
+    expect(stderr()).toBe("");
   },
 );
 

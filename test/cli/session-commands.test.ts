@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeProject, probe, probeServer, toolPack } from "../session/support/session.ts";
 import { runMain } from "../support/main.ts";
-import { isRunning } from "../support/processes.ts";
+import { collect, isRunning } from "../support/processes.ts";
 import { command, runCli } from "../support/run-cli.ts";
 
 const shop = toolPack(
@@ -138,18 +138,18 @@ describe("trailblaze call", () => {
     const config = { logDir: "logs", trailblazeSubprocessToolsets: [probe("probe", env)] };
     const cwd = makeShop({ "trailblaze.config.json": config, ...more });
     const child = spawn(process.execPath, [command, ...args], { cwd });
-    const streams = { stdout: "", stderr: "" };
-    for (const name of ["stdout", "stderr"] as const) {
-      child[name].on("data", (chunk) => {
-        streams[name] += chunk;
-      });
-    }
+    const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
     const closed = new Promise<number | null>((resolve) => child.on("close", resolve));
     const traces = (text: string) =>
       expect.poll(() => readFileSync(join(cwd, "trace"), "utf8")).toContain(text);
     await traces('"probe_hang","arguments"');
     const pid = Number(readFileSync(join(cwd, "pids"), "utf8"));
-    return { child, traces, pid, finish: async () => ({ exitCode: await closed, ...streams }) };
+    return {
+      child,
+      traces,
+      pid,
+      finish: async () => ({ exitCode: await closed, stdout: stdout(), stderr: stderr() }),
+    };
   };
   test("`call` exits with 130 after Ctrl-C and leaves no server behind", async () => {
     const { child, pid, finish } = await startHanging(["call", "probe_hang", "--json"]);

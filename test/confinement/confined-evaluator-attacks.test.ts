@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { EvaluatedFile } from "../../src/confinement/evaluate.ts";
 import { makeTree } from "../support/packs.ts";
-import { evaluateIn, evaluatePack, ways } from "./evaluate-pack.ts";
+import { evaluateIn, ways } from "./evaluate-pack.ts";
 
 // Every attack has a canary that stays as it is: a folder that stays empty, a listener that stays silent, a process
 // that lives on. What the pack says of its success is looked at only where it cannot be seen otherwise.
@@ -63,6 +63,13 @@ function startSurvivor(): ChildProcess {
 describe.each(ways)("a pack that is evaluated with $way", ({ hasNetwork }) => {
   const options = { hasNetwork, limits };
 
+  /** Adds a file that tries everything to a pack, and gives what came of its evaluation. */
+  async function attack(pack: string, attempts: Readonly<Record<string, string>>) {
+    writeFileSync(join(pack, "tool.js"), tryAll(attempts));
+    const { results } = await evaluateIn(pack, ["tool.js"], options);
+    return results["tool.js"];
+  }
+
   test("a confined pack cannot write files", async () => {
     const root = makeTree({
       "pack/package.json": { type: "module" },
@@ -71,7 +78,7 @@ describe.each(ways)("a pack that is evaluated with $way", ({ hasNetwork }) => {
     });
     const canary = JSON.stringify(join(root, "canary"));
     const here = JSON.stringify(join(root, "pack"));
-    const code = tryAll({
+    const result = await attack(join(root, "pack"), {
       sync: `fs.writeFileSync(${canary} + "/sync", "x")`,
       own: `fs.writeFileSync(${here} + "/own", "x")`,
       append: `fs.appendFileSync(${here} + "/writable.txt", "x")`,
@@ -93,19 +100,16 @@ describe.each(ways)("a pack that is evaluated with $way", ({ hasNetwork }) => {
       cache: `const { enableCompileCache } = require("node:module"); if (enableCompileCache?.(${canary} + "/cache").status !== 1) throw 1`,
       addon: `process.dlopen({ exports: {} }, ${here} + "/writable.txt")`,
     });
-    writeFileSync(join(root, "pack/tool.js"), code);
-
-    const { results } = await evaluateIn(join(root, "pack"), undefined, options);
 
     expect(readdirSync(join(root, "canary"))).toEqual(["keep"]);
     expect(readdirSync(join(root, "pack")).sort()).toEqual(["package.json", "tool.js", "writable.txt"]);
-    expect(succeeded(results["tool.js"])).toEqual([]);
+    expect(succeeded(result)).toEqual([]);
   });
 
   test("a confined pack cannot start processes or workers", async () => {
     const root = makeTree({ "pack/package.json": { type: "module" }, "canary/keep": "" });
     const touch = `"touch", [${JSON.stringify(join(root, "canary/touched"))}]`;
-    const code = tryAll({
+    const result = await attack(join(root, "pack"), {
       spawn: `const child = require("node:child_process").spawn(${touch}); await new Promise((resolve, reject) => child.on("error", reject).on("exit", resolve))`,
       spawnSync: `const { error } = require("node:child_process").spawnSync(${touch}); if (error) throw error`,
       fork: `require("node:child_process").fork(import.meta.filename)`,
@@ -118,12 +122,9 @@ describe.each(ways)("a pack that is evaluated with $way", ({ hasNetwork }) => {
       inspector: `require("node:inspector").open(0)`,
       inspectorSession: `new (require("node:inspector").Session)().connect()`,
     });
-    writeFileSync(join(root, "pack/tool.js"), code);
-
-    const { results } = await evaluateIn(join(root, "pack"), undefined, options);
 
     expect(readdirSync(join(root, "canary"))).toEqual(["keep"]);
-    expect(succeeded(results["tool.js"])).toEqual([]);
+    expect(succeeded(result)).toEqual([]);
   });
 
   test("a confined pack cannot reach the host's processes", async () => {
@@ -131,7 +132,8 @@ describe.each(ways)("a pack that is evaluated with $way", ({ hasNetwork }) => {
     const ended: unknown[] = [];
     survivor.on("exit", (code, signal) => ended.push([code, signal]));
     const pids = [survivor.pid, process.pid];
-    const code = tryAll({
+    const root = makeTree({ "package.json": { type: "module" } });
+    const result = await attack(root, {
       kill: `for (const pid of [${pids}]) process.kill(pid, pid === ${process.pid} ? 0 : "SIGKILL")`,
       imported: `const { kill } = await import("node:process"); kill(${survivor.pid}, "SIGKILL")`,
       raw: `if (process._kill(${survivor.pid}, 9) !== 0) throw 1`,
@@ -140,9 +142,7 @@ describe.each(ways)("a pack that is evaluated with $way", ({ hasNetwork }) => {
       priority: `require("node:os").setPriority(${survivor.pid}, 19)`,
     });
 
-    const { results } = await evaluatePack({ "tool.mjs": code }, options);
-
-    expect(succeeded(results["tool.mjs"])).toEqual([]);
+    expect(succeeded(result)).toEqual([]);
     expect(ended).toEqual([]);
     expect(survivor.exitCode).toBe(null);
   });
@@ -157,7 +157,7 @@ describe.each(ways)("a pack that is evaluated with $way", ({ hasNetwork }) => {
     const url = `http://127.0.0.1:${tcp.port}/`;
     const connected = (socket: string) =>
       `const socket = ${socket}; await new Promise((resolve, reject) => socket.on("connect", resolve).on("error", reject))`;
-    const code = tryAll({
+    const result = await attack(root, {
       connect: connected(`require("node:net").connect(${tcp.port}, "127.0.0.1")`),
       socket: connected(`new (require("node:net").Socket)().connect({ port: ${tcp.port} })`),
       local: connected(`require("node:net").connect(${JSON.stringify(path)})`),
@@ -174,11 +174,8 @@ describe.each(ways)("a pack that is evaluated with $way", ({ hasNetwork }) => {
       resolve: `const dns = require("node:dns").promises; dns.setServers(["127.0.0.1:${udp.port}"]); await dns.resolve4("example.com")`,
       resolver: `const dns = new (require("node:dns").Resolver)({ timeout: 100, tries: 1 }); dns.setServers(["127.0.0.1:${udp.port}"]); await new Promise((resolve, reject) => dns.resolve4("example.com", (error) => error ? reject(error) : resolve()))`,
     });
-    writeFileSync(join(root, "tool.js"), code);
 
-    const { results } = await evaluateIn(root, ["tool.js"], options);
-
-    expect(succeeded(results["tool.js"])).toEqual([]);
+    expect(succeeded(result)).toEqual([]);
     // Proves that nothing was sent: it would be here by now.
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect([tcp, udp, local, abstract].map(({ touched }) => touched())).toEqual([0, 0, 0, 0]);
@@ -210,7 +207,7 @@ describe.each(ways)("a pack that is evaluated with $way", ({ hasNetwork }) => {
     symlinkSync(join(root, "secrets"), join(pack, "sub/node_modules"));
     const linked = `${pack}/link.json`;
     const quoted = JSON.stringify(linked);
-    const code = tryAll({
+    const result = await attack(pack, {
       outside: `return fs.readFileSync("${root}/secrets/secret.json", "utf8")`,
       dots: `return fs.readFileSync("${pack}/../secrets/secret.json", "utf8")`,
       neighbor: `return fs.readFileSync("${root}/pack-beside/secret.txt", "utf8")`,
@@ -246,17 +243,14 @@ describe.each(ways)("a pack that is evaluated with $way", ({ hasNetwork }) => {
       replaced: `fs.realpathSync.native = (path) => path; return fs.readFileSync(${quoted}, "utf8")`,
       hooks: `require("node:module").registerHooks({ load: (url, context, next) => next(url.includes("hooked") ? "file://" + ${quoted} : url, { ...context, format: "json", importAttributes: { type: "json" } }) }); return (await import("${pack}/hooked.json", { with: { type: "json" } })).default.secret`,
     });
-    writeFileSync(join(pack, "tool.js"), code);
 
-    const { results } = await evaluateIn(pack, ["tool.js"], options);
-
-    expect(succeeded(results["tool.js"])).toEqual([]);
+    expect(succeeded(result)).toEqual([]);
   });
 
   test("a confined pack can read its own files, also by relative paths and links inside it", async () => {
     const root = makeTree({ "package.json": { type: "module" }, "data/own.txt": "own" });
     symlinkSync("data/own.txt", join(root, "link.txt"));
-    const code = tryAll({
+    const result = await attack(root, {
       url: `return fs.readFileSync(new URL("./data/own.txt", import.meta.url), "utf8")`,
       link: `return fs.readFileSync("${root}/link.txt", "utf8")`,
       promises: `return fs.promises.readFile("${root}/data/own.txt", "utf8")`,
@@ -264,9 +258,7 @@ describe.each(ways)("a pack that is evaluated with $way", ({ hasNetwork }) => {
       stream: `let text = ""; for await (const part of fs.createReadStream("${root}/link.txt")) text += part; return text`,
       missing: `try { fs.readFileSync("${root}/missing") } catch (error) { return error.code }`,
     });
-    writeFileSync(join(root, "tool.js"), code);
-    const { results } = await evaluateIn(root, ["tool.js"], options);
-    expect(results["tool.js"]).toEqual({
+    expect(result).toEqual({
       value: { url: "own", link: "own", promises: "own", list: "own.txt", stream: "own", missing: "ENOENT" },
     });
   });

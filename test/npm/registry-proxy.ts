@@ -1,7 +1,5 @@
-import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import { listen } from "../support/listen.ts";
 
 export interface ProxyRequest {
   path: string;
@@ -37,17 +35,12 @@ export async function startRegistryProxy(upstream: string): Promise<RegistryProx
     const text = bytes.toString().replaceAll(upstream, proxy.url);
     return response.end(JSON.stringify(proxy.rewrite(path, JSON.parse(text))));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const { port } = await listen(server);
   const proxy: RegistryProxy = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `http://127.0.0.1:${port}/`,
     paths: [],
     intercept: () => false,
     rewrite: (_path, document) => document,
   };
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
   return proxy;
 }

@@ -1,7 +1,5 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import { listen } from "../support/listen.ts";
 
 export interface SeenRequest {
   path: string;
@@ -67,20 +65,14 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
     if (standIn.options.intercept?.(one, response) === true) return;
     answer(one, response, standIn.options);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const close = async () => {
-    server.closeAllConnections();
-    if (server.listening) await new Promise((resolve) => server.close(resolve));
-  };
+  const { port, stop } = await listen(server);
   const standIn: StandIn = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `http://127.0.0.1:${port}/`,
     seen,
     paths: () => seen.map(({ path }) => path),
     options,
-    close,
+    close: stop,
   };
-  onTestFinished(close);
   return standIn;
 }
 

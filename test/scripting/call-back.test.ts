@@ -1,12 +1,12 @@
 // The callback, against a server on loopback that answers as it is told to.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CallbackError, clientFrom } from "../../packages/scripting/src/index.ts";
+import { listen } from "../support/listen.ts";
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-async function listen(answer: Answer): Promise<string> {
+async function serve(answer: Answer): Promise<string> {
   const server = createServer((request, response) => {
     let body = "";
     request.setEncoding("utf8").on("data", (chunk: string) => {
@@ -14,12 +14,8 @@ async function listen(answer: Answer): Promise<string> {
     });
     request.on("end", () => answer(request, response, body));
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = await listen(server);
+  return `http://127.0.0.1:${port}`;
 }
 
 const call = { device: null, memory: {}, sessionId: "s-1", invocationId: "i-1" };
@@ -29,7 +25,7 @@ async function clientOf(
   { timeoutMs = 20_000, signal }: { timeoutMs?: number; signal?: AbortSignal } = {},
 ) {
   const environment = {
-    TRAILBLAZE_BASE_URL: await listen(answer),
+    TRAILBLAZE_BASE_URL: await serve(answer),
     TRAILBLAZE_SESSION_TOKEN: "secret-token",
     TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS: String(timeoutMs),
   };

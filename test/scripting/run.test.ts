@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { jsonOf, openForTest } from "../session/support/session.ts";
 import { hearProgress } from "../support/heard-progress.ts";
 import { makeTree } from "../support/packs.ts";
-import { isRunning } from "../support/processes.ts";
+import { collect, isRunning } from "../support/processes.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -117,10 +117,7 @@ describe("a server run in a session", () => {
 
 async function connect(project: string, capabilities = {}, answer: (asked: object) => object = () => ({})) {
   const transport = new StdioClientTransport({ ...subprocess, cwd: project, stderr: "pipe" });
-  let stderr = "";
-  transport.stderr?.on("data", (chunk: Buffer) => {
-    stderr += chunk.toString();
-  });
+  const stderr = collect(transport.stderr);
   const client = new Client({ name: "another-client", version: "1.0.0" }, { capabilities });
   if ("elicitation" in capabilities)
     client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer(params) as never);
@@ -128,7 +125,7 @@ async function connect(project: string, capabilities = {}, answer: (asked: objec
   client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logged.push(params));
   await client.connect(transport);
   onTestFinished(() => client.close());
-  return { client, transport, logged, stderr: () => stderr };
+  return { client, transport, logged, stderr };
 }
 
 describe("a server run by another MCP client", () => {

@@ -1,6 +1,5 @@
 // Integers beyond 2^53 on their way from clients through a served session to servers and back. Everything ends with its test.
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { openAiTools } from "../../src/adapters.ts";
@@ -13,6 +12,7 @@ import { post } from "../mcp/http/served.ts";
 import { envelope, erasOf, headersFor } from "../mcp/modern/modern-served.ts";
 import { makeProject, openForTest } from "../session/support/session.ts";
 import { serveForTest } from "../support/clients.ts";
+import { listen } from "../support/listen.ts";
 import { runMain } from "../support/main.ts";
 
 /** The arguments of every call, as written. */
@@ -71,12 +71,8 @@ async function serveRemote() {
     }
     return response.end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const { port } = await listen(server);
+  return `http://127.0.0.1:${port}/mcp`;
 }
 
 let cwd: string;

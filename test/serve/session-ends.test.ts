@@ -7,7 +7,7 @@ import { post } from "../mcp/http/served.ts";
 import { headersFor, modernCall } from "../mcp/modern/modern-served.ts";
 import { makeProject, probe, toolPack } from "../session/support/session.ts";
 import { runMain } from "../support/main.ts";
-import { isRunning, readPids } from "../support/processes.ts";
+import { collect, isRunning, readPids } from "../support/processes.ts";
 import { command } from "../support/run-cli.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
@@ -43,18 +43,10 @@ function startSession(args: readonly string[] = [], env: Readonly<Record<string,
   writeFileSync(join(cwd, "trailblaze.config.json"), JSON.stringify(config));
   const child = spawn(process.execPath, [command, "start", ...args], { cwd });
   onTestFinished(() => void child.kill("SIGKILL"));
-  let stdout = "";
-  child.stdout.on("data", (chunk) => {
-    stdout += chunk;
-  });
-  let stderr = "";
-  child.stderr.on("data", (chunk) => {
-    stderr += chunk;
-  });
   const ended = new Promise<[code: number | null, signal: string | null]>((resolve) => {
     child.once("close", (code, signal) => resolve([code, signal]));
   });
-  return { child, pids, ended, stdout: () => stdout, stderr: () => stderr };
+  return { child, pids, ended, stdout: collect(child.stdout), stderr: collect(child.stderr) };
 }
 
 type Started = ReturnType<typeof startSession>;

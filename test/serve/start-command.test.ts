@@ -8,6 +8,7 @@ import { makeProject, probeServer, toolPack } from "../session/support/session.t
 import { connectToCommand } from "../support/clients.ts";
 import { hearProgress } from "../support/heard-progress.ts";
 import { runMain } from "../support/main.ts";
+import { collect } from "../support/processes.ts";
 import { command as script } from "../support/run-cli.ts";
 import { serveOverHttp } from "../support/serve-over-http.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -186,14 +187,11 @@ describe("a composed server over stdio", () => {
   test("a signal ends a server during its initialization", async () => {
     const child = spawn(process.execPath, [script, "start", "acme/desk/waiting"], { cwd: makeDesk() });
     const exit = new Promise((resolve) => child.once("exit", (code) => resolve(code)));
-    let said = "";
-    child.stderr.on("data", (chunk) => {
-      said += chunk;
-    });
-    await waitUntil(() => said.includes("WAITING"));
+    const said = collect(child.stderr);
+    await waitUntil(() => said().includes("WAITING"));
     child.kill("SIGTERM");
     expect(await exit).toBe(0);
-    expect(said).toBe("printed while loading\nWAITING\n");
+    expect(said()).toBe("printed while loading\nWAITING\n");
   });
 });
 

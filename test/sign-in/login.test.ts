@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createIssuerFetch } from "../../src/sign-in/issuer.ts";
 import type { Behavior } from "../support/authorization-server.ts";
+import { listen } from "../support/listen.ts";
 import { command } from "../support/run-cli.ts";
 import { makeSignIn } from "./support.ts";
 
@@ -102,9 +103,7 @@ test.each<[reason: string, Partial<Behavior>, entry?: object]>([
 test("an answer that breaks off is not taken for what has arrived", async () => {
   const head = "HTTP/1.1 404 Not Found\r\ncontent-length: 9\r\n\r\n{";
   const server = createServer((socket) => void socket.once("data", () => socket.end(head)));
-  onTestFinished(() => void server.close());
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
+  const { port } = await listen(server);
   await expect(createIssuerFetch("docs")(`http://127.0.0.1:${port}`)).rejects.toThrow(TypeError);
 });
 
@@ -206,9 +205,7 @@ test("a port that is taken fails a fixed redirect, and registers anew otherwise"
   expect(JSON.parse((await signIn("--scope", "")).stdout).scopes).toEqual(["x"]);
   expect(remote.to("/register")).toHaveLength(1);
   const { port } = new URL(stored().redirectUrl);
-  const taken = createServer().listen(Number(port), "127.0.0.1");
-  onTestFinished(() => void taken.close());
-  await once(taken, "listening");
+  await listen(createServer(), Number(port));
   expect(await signIn()).toMatchObject({ exitCode: 0 });
   expect(remote.to("/register")).toHaveLength(2);
   const docs = { url: remote.url, oauth: { callbackPort: Number(port) } };

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { openForTest } from "../session/support/session.ts";
 import { connectLegacy, serveForTest } from "../support/clients.ts";
+import { collect } from "../support/processes.ts";
 import { inRepository } from "../support/repository.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { makeSignIn } from "./support.ts";
@@ -27,11 +28,8 @@ async function startExample(): Promise<string> {
     { env: { ...process.env, MCP_PORT: port, MCP_AUTH_PORT: issuerPort } },
   );
   onTestFinished(() => void child.kill("SIGKILL"));
-  let output = "";
-  child.stdout.on("data", (chunk) => {
-    output += chunk;
-  });
-  await waitUntil(() => output.includes(`port ${port}`) && output.includes(`port ${issuerPort}`));
+  const output = collect(child.stdout);
+  await waitUntil(() => output().includes(`port ${port}`) && output().includes(`port ${issuerPort}`));
   return `http://localhost:${port}/mcp`;
 }
 

@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import { listen } from "./listen.ts";
 import { answerStart, sendJson } from "./remote-servers.ts";
 
 /** A remote server and its issuer on one port: what a test changes of them. */
@@ -71,12 +70,8 @@ export async function serveProtected(changes: Partial<Behavior> = {}) {
     if (path === "/token") return grant(one, response);
     return response.writeHead(404).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = await listen(server);
+  const origin = `http://127.0.0.1:${port}`;
   const url = `${origin}/mcp`;
   const behavior: Behavior = {
     metadata: "oauth-authorization-server",

@@ -12,6 +12,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { expect, onTestFinished } from "vitest";
 import { type ServeOptions, startServer } from "../../src/serve.ts";
+import { collect } from "./processes.ts";
 import { command } from "./run-cli.ts";
 import { waitUntil } from "./wait-until.ts";
 
@@ -52,14 +53,11 @@ export async function connectToCommand(
     cwd,
     stderr: "pipe",
   });
-  let stderr = "";
-  transport.stderr?.on("data", (chunk) => {
-    stderr += chunk;
-  });
+  const stderr = collect(transport.stderr);
   const client = new Client(info, options);
   onTestFinished(() => client.close());
   await client.connect(transport);
-  return { client, stderr: () => stderr };
+  return { client, stderr };
 }
 
 /** Waits for tools of servers: a served session goes on without those that take more than eight seconds to start. */

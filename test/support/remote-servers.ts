@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import type { ReadableStream as WebStream } from "node:stream/web";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
@@ -8,6 +7,7 @@ import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/
 import { createMcpHandler, McpServer as ModernMcpServer } from "@modelcontextprotocol/server";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
+import { listen } from "./listen.ts";
 
 /** A request that a server has received. */
 export interface Received {
@@ -35,7 +35,7 @@ export interface RemoteServer {
 }
 
 /** Serves HTTP on loopback until the end of the test. */
-export async function serveHttp(answer: Answer, port = 0): Promise<RemoteServer> {
+export async function serveHttp(answer: Answer, wanted = 0): Promise<RemoteServer> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -53,17 +53,10 @@ export async function serveHttp(answer: Answer, port = 0): Promise<RemoteServer>
     });
     await answer(one, request, response);
   });
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  const stop = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  onTestFinished(stop);
-  const address = server.address() as AddressInfo;
+  const { port, stop } = await listen(server, wanted);
   return {
-    url: `http://127.0.0.1:${address.port}/mcp`,
-    port: address.port,
+    url: `http://127.0.0.1:${port}/mcp`,
+    port,
     received,
     methods: () => received.flatMap(({ message }) => (message?.method === undefined ? [] : [message.method])),
     drop: () => server.closeAllConnections(),

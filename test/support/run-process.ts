@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { collect } from "./processes.ts";
 
 export interface ProcessResult {
   readonly stdout: string;
@@ -22,20 +23,14 @@ export function runProcess(
 ): Promise<ProcessResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, env, timeout: timeoutMs, killSignal: "SIGKILL" });
-    let stdout = "";
-    let stderr = "";
-    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-      stdout += chunk;
-    });
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      stderr += chunk;
-    });
+    const stdout = collect(child.stdout.setEncoding("utf8"));
+    const stderr = collect(child.stderr.setEncoding("utf8"));
     // A program that reads no input may be gone before it is written.
     child.stdin.on("error", () => {}).end(input);
     child.on("error", reject);
     child.on("close", (exitCode, signal) => {
-      if (exitCode !== null) resolve({ stdout, stderr, exitCode });
-      else reject(new Error(`${[command, ...args].join(" ")} ended by ${signal}\n${stdout}${stderr}`));
+      if (exitCode !== null) resolve({ stdout: stdout(), stderr: stderr(), exitCode });
+      else reject(new Error(`${[command, ...args].join(" ")} ended by ${signal}\n${stdout()}${stderr()}`));
     });
   });
 }

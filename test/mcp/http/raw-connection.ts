@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { onTestFinished, vi } from "vitest";
+import { collect } from "../../support/processes.ts";
 
 export interface RawAnswer {
   status: number;
@@ -23,23 +24,20 @@ export interface RawConnection {
 export async function openConnection(port: number, host = "127.0.0.1"): Promise<RawConnection> {
   const socket = connect(port, host);
   onTestFinished(() => void socket.destroy());
-  let text = "";
-  socket.setEncoding("utf8").on("data", (more: string) => {
-    text += more;
-  });
+  const text = collect(socket.setEncoding("utf8"));
   // Being cut off is what some tests are about.
   socket.on("error", () => {});
-  const closed = new Promise<string>((resolve) => socket.once("close", () => resolve(text)));
+  const closed = new Promise<string>((resolve) => socket.once("close", () => resolve(text())));
   await once(socket, "connect");
   return {
     socket,
     closed,
-    received: () => text,
+    received: text,
     send: (data) => new Promise((resolve) => socket.write(data, () => resolve())),
     async answers(count) {
-      const arrived = () => parseAnswers(text).length >= count;
+      const arrived = () => parseAnswers(text()).length >= count;
       await Promise.race([closed, vi.waitUntil(arrived, { timeout: 30_000, interval: 5 })]);
-      return parseAnswers(text);
+      return parseAnswers(text());
     },
   };
 }

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { findProxy } from "../../../src/mcp/client/proxied-fetch.ts";
+import { listen } from "../../support/listen.ts";
 import { answerStart, sendJson, serveHttp } from "../../support/remote-servers.ts";
 import { call, problemOf, startRemote } from "./start-remote.ts";
 
@@ -102,9 +102,7 @@ describe("a proxy that does not connect", () => {
   ])("that answers a request for %s with %i is the reason", async (scheme, status, words) => {
     const server = createServer((_, response) => response.writeHead(status).end());
     server.on("connect", (_, socket) => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
+    const { port } = await listen(server);
     setVariables({ [`${scheme}_proxy`]: `http://127.0.0.1:${port}` });
     const { args } = await problemOf(`${scheme}://mcp.corp.invalid/mcp`);
     const reason = new RegExp(`^no connection through the proxy http:\\S+: ${words}`);
