@@ -45,8 +45,7 @@ const starts = (cwd: string) =>
 
 /** The names of a session's tools, which the lock has. */
 async function toolsOf(cwd: string): Promise<string[]> {
-  const session = await openSession({ cwd, start: "lazy" });
-  await session.close();
+  await using session = await openSession({ cwd, start: "lazy" });
   return session.tools.map(({ name }) => name).sort();
 }
 
@@ -156,8 +155,7 @@ test("a server without tools is known to list none", async () => {
   await approve(cwd, ["remote"], { static: true });
   expect(await approve(cwd, ["remote"])).toMatchObject({ changed: true, approved: ["remote"] });
   expect(readLocked(cwd).servers.remote.lists).toEqual({});
-  const session = await openSession({ cwd, lock: "frozen" });
-  await session.close();
+  await (await openSession({ cwd, lock: "frozen" })).close();
 });
 
 test("denied items are no difference; only their own name lifts that", async () => {
@@ -171,8 +169,7 @@ test("denied items are no difference; only their own name lifts that", async () 
   });
   expect(await isInSync(cwd)).toBe(true);
   expect(await toolsOf(cwd)).toEqual(["createIssue", "search"]);
-  const session = await openSession({ cwd });
-  await session.close();
+  await using session = await openSession({ cwd });
   expect(session.skipped.map(({ name, reason }) => `${name} ${reason}`)).toEqual(
     expect.arrayContaining(["deleteIssue Denied", "send Denied"]),
   );
@@ -188,8 +185,7 @@ test("a denied server of the config does not start, and is no difference", async
   await approve(cwd, ["remote"], { deny: true });
   expect(await isInSync(cwd)).toBe(true);
   expect((await approve(cwd, [])).changed).toBe(false);
-  const session = await openSession({ cwd });
-  await session.close();
+  await using session = await openSession({ cwd });
   expect(session.skipped).toMatchObject([{ name: "remote", reason: "Denied" }]);
   expect(starts(cwd)).toBe(0);
   await approve(cwd, ["remote"]);
@@ -224,8 +220,7 @@ test("what is gone leaves the lock, but for denials until they are named", async
     },
     servers: { remote: { denied: ["tool:send"] } },
   });
-  const frozen = await openSession({ cwd, lock: "frozen" });
-  await frozen.close();
+  await using frozen = await openSession({ cwd, lock: "frozen" });
   expect(frozen.problems).toEqual([]);
   const denied = ["acme/jira/deleteIssue", "acme/store/deleteIssue", "remote/send"];
   expect((await approve(cwd, denied)).pruned).toEqual(denied);

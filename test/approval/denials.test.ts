@@ -80,8 +80,7 @@ test("a denial goes before a pattern of lock.unlocked", async () => {
   await approve(cwd, []);
   await approve(cwd, ["acme/jira/deleteIssue"], { deny: true });
   writeTree(cwd, { "trailblaze.config.json": { lock: { unlocked: ["tool:acme/jira/*"] } } });
-  const session = await openSession({ cwd });
-  await session.close();
+  await using session = await openSession({ cwd });
   expect(session.tools.map(({ name }) => name)).toEqual(["createIssue"]);
 });
 

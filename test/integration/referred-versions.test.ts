@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, inject, test } from "vitest";
 import { startServer } from "../../src/serve.ts";
-import { makeProject, packQuickly, readState, useManagers } from "../npm/changeable-project.ts";
+import { makeQuickProject, readState } from "../npm/changeable-project.ts";
 import { runMain } from "../support/main.ts";
 import { packManifest } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
@@ -34,9 +34,7 @@ interface Setting {
 }
 
 async function setUp({ config, files = {}, dependencies = {} }: Setting = {}) {
-  const registry = inject("registry");
-  packQuickly(useManagers(registry));
-  const cwd = await makeProject("npm", { registry, dependencies });
+  const { directory: cwd } = await makeQuickProject({ dependencies });
   writeTree(cwd, { ...files, "trailblaze.config.json": config });
   return cwd;
 }

@@ -10,7 +10,13 @@ import { parseSpecs } from "../../src/npm/parse-specs.ts";
 import { planRemove } from "../../src/npm/remove-packs.ts";
 import { searchPacks } from "../../src/remote.ts";
 import { openSession } from "../../src/session.ts";
-import { makeProject, packQuickly, readState, useManagers } from "../npm/changeable-project.ts";
+import {
+  makeProject,
+  makeQuickProject,
+  packQuickly,
+  readState,
+  useManagers,
+} from "../npm/changeable-project.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
 import { runMain } from "../support/main.ts";
 import { packageManagers } from "../support/package-managers.ts";
@@ -83,10 +89,8 @@ test.each(packageManagers)(
 );
 
 test("add in a member of a workspace changes that member only", async () => {
-  const registry = inject("registry");
-  packQuickly(useManagers(registry));
   const workspaces = { "packages/app": { name: "app", version: "1.0.0" } };
-  const directory = await makeProject("npm", { registry, workspaces });
+  const { directory } = await makeQuickProject({ workspaces });
   const member = join(directory, "packages/app");
   const { added } = await (await planAdd(parseSpecs(["weather-tools"]), { cwd: member })).apply();
   expect(namesOf(added)).toEqual(["weather-tools"]);
@@ -140,12 +144,10 @@ const publishPack = (name: string, fields: Record<string, unknown>) =>
   });
 
 test("a lifecycle script is shown but not run, whatever the settings are, and a dependency outside the registry rejects a pack", async () => {
-  const registry = inject("registry");
   const scripts = { preinstall: "node canary.js", postinstall: "node canary.js" };
   await publishPack("tb-scripts", { type: "commonjs", scripts });
   await publishPack("tb-foreign", { dependencies: { other: "git+https://git.invalid/other.git" } });
-  packQuickly(useManagers(registry));
-  const directory = await makeProject("npm", { registry });
+  const { directory } = await makeQuickProject();
   writeFileSync(join(directory, ".npmrc"), "ignore-scripts=false\n");
   const add = (spec: string) => planAdd(parseSpecs([spec]), { cwd: directory });
   await expect(add("tb-foreign")).rejects.toMatchObject({
@@ -225,9 +227,7 @@ test.skipIf(process.platform !== "linux").each([
 ])(
   "add on a terminal shows what it installs, and installs it only after a yes: %j",
   async (answer, isAdded) => {
-    const registry = inject("registry");
-    packQuickly(useManagers(registry));
-    const cwd = await makeProject("npm", { registry });
+    const { directory: cwd } = await makeQuickProject();
     const line = `'${process.execPath}' '${command}' add @globex/calculator`;
     const child = spawn("script", ["-qec", line, "/dev/null"], { cwd, env: process.env });
     let text = "";
@@ -252,12 +252,9 @@ describe("packs that a session needs but that are not installed", () => {
   };
 
   async function makeHost() {
-    const registry = inject("registry");
-    const home = useManagers(registry);
-    packQuickly(home);
-    const directory = await makeProject("npm", { registry });
-    writeFileSync(join(directory, "trailblaze.config.json"), JSON.stringify(config));
-    return { home, directory };
+    const project = await makeQuickProject();
+    writeFileSync(join(project.directory, "trailblaze.config.json"), JSON.stringify(config));
+    return project;
   }
 
   test("a session installs a missing pack if the config or the host allows it", async () => {

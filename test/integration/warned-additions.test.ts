@@ -6,7 +6,7 @@ import satisfies from "semver/functions/satisfies.js";
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { installMissing, planAdd } from "../../src/npm/add-packs.ts";
 import { openSession } from "../../src/session.ts";
-import { makeProject, packQuickly, readState, useManagers } from "../npm/changeable-project.ts";
+import { makeProject, makeQuickProject, readState, useManagers } from "../npm/changeable-project.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
 import { runMain } from "../support/main.ts";
 import { packManifest } from "../support/packs.ts";
@@ -24,13 +24,7 @@ beforeAll(async () => {
 });
 
 /** A project that has the pack `tb-notes`. */
-async function makeHost() {
-  const registry = inject("registry");
-  const home = useManagers(registry);
-  packQuickly(home);
-  const directory = await makeProject("npm", { registry, dependencies: { "tb-notes": "1.0.0" } });
-  return { home, directory };
-}
+const makeHost = () => makeQuickProject({ dependencies: { "tb-notes": "1.0.0" } });
 
 describe("a name similar to that of an installed pack", () => {
   test("add --yes rejects a name similar to that of an installed pack unless --allow-similar is given", async () => {

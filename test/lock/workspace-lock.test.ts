@@ -50,8 +50,7 @@ const approve = async (cwd: string, names: string[]) =>
   applyApproval(await planApproval(names, { cwd, all: names.length === 0, static: true }));
 
 async function toolsIn(cwd: string, lock?: "frozen") {
-  const session = await openSession({ cwd, lock });
-  await session.close();
+  await using session = await openSession({ cwd, lock });
   return [
     session.tools.map(({ name }) => name).sort(),
     session.problems.map(({ code, pack: name }) => `${code} ${name}`),

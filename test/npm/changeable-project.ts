@@ -47,6 +47,14 @@ export async function makeProject(manager: PackageManager, consumer: Consumer): 
   return directory;
 }
 
+/** A project of npm's whose previews are downloaded without it, and its home. */
+export async function makeQuickProject(consumer: Omit<Consumer, "registry"> = {}) {
+  const registry = inject("registry");
+  const home = useManagers(registry);
+  packQuickly(home);
+  return { home, directory: await makeProject("npm", { registry, ...consumer }) };
+}
+
 const kept = ["package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "pnpm-workspace.yaml"];
 
 /** The bytes of the files of a project that must not change, and what is installed at its top. */

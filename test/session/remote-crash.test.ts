@@ -1,8 +1,7 @@
-import { expect, onTestFinished, test } from "vitest";
-import { openSessionByRules } from "../../src/session/open-session.ts";
+import { expect, test } from "vitest";
 import { answerStart, type Received, sendJson, serveHttp } from "../support/remote-servers.ts";
 import { waitUntil } from "../support/wait-until.ts";
-import { createManualClock } from "./support/manual-clock.ts";
+import { openWithClock } from "./support/followed.ts";
 import { makeProject, probe } from "./support/session.ts";
 
 /** A server that does not know its session after `drop`, until it gets `initialize` again, or for good. */
@@ -41,18 +40,14 @@ async function serveDroppable() {
 
 async function open(crash: "isolate" | "relaunch" | "fail", { served = false } = {}) {
   const remote = await serveDroppable();
-  const clock = createManualClock();
   const config = {
     logDir: "logs",
     crash,
     trailblazeSubprocessToolsets: [probe("local")],
     mcpServers: { docs: { url: remote.url } },
   };
-  const session = await openSessionByRules(
-    { cwd: makeProject({}), config },
-    { userServers: "needed", served },
-  );
-  onTestFinished(() => session.close());
+  const { opening, clock } = openWithClock(makeProject({}), { config }, served);
+  const session = await opening;
   /** A call that finds the server lost. */
   const lose = async () => {
     const count = session.problems.length;

@@ -1,35 +1,17 @@
 // The servers of these sessions end with them.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { openSessionByRules } from "../../src/session/open-session.ts";
-import type { SessionChange } from "../../src/session/session-frame.ts";
-import type { Problem, Session, SessionOptions } from "../../src/session.ts";
+import { expect, test } from "vitest";
+import type { Session } from "../../src/session.ts";
 import { waitUntil } from "../support/wait-until.ts";
-import { createManualClock } from "./support/manual-clock.ts";
+import { openWithClock } from "./support/followed.ts";
 import { makeProject, probe } from "./support/session.ts";
 
 const serversOf = (session: Session) => [...new Set(session.tools.map(({ source }) => source.server))];
 
 /** Opens a session as it is served, with a clock that the test advances. */
-function openServed(config: object, options: SessionOptions = {}) {
-  const clock = createManualClock();
-  const changes: SessionChange[] = [];
-  const reported: Problem[] = [];
-  const cwd = makeProject({});
-  const opening = openSessionByRules(
-    {
-      cwd,
-      config: { logDir: "logs", ...config },
-      onChange: (change) => changes.push(change),
-      onProblem: (problem) => reported.push(problem),
-      ...options,
-    },
-    { userServers: "needed", served: true },
-  );
-  onTestFinished(async () => (await opening).close());
-  return { cwd, clock, changes, reported, opening };
-}
+const openServed = (config: object) =>
+  openWithClock(makeProject({}), { config: { logDir: "logs", ...config } }, true);
 
 test("a served session opens without a server that is silent for 8 seconds, and the server joins later", async () => {
   const gate = join(makeProject({}), "gate");

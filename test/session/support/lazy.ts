@@ -1,12 +1,10 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
-import { openSessionByRules } from "../../../src/session/open-session.ts";
 import type { CommandSessionOptions } from "../../../src/session/session-options.ts";
 import { lockEverything, lockOf, readLockText } from "../../approval/support/locked-project.ts";
 import { readPids } from "../../support/processes.ts";
-import { createManualClock } from "./manual-clock.ts";
+import { openWithClock as openNoted } from "./followed.ts";
 import { makeProject, openForTest, probeServer } from "./session.ts";
 
 const listingServer = fileURLToPath(new URL("listing-server.mjs", import.meta.url));
@@ -56,11 +54,9 @@ export const open = (cwd: string, options: Parameters<typeof openForTest>[1] = {
   openForTest(cwd, { config: "trailblaze.config.json", start: "lazy", ...options });
 
 export async function openWithClock(cwd: string, options: CommandSessionOptions = {}) {
-  const clock = createManualClock();
-  const given = { cwd, config: "trailblaze.config.json", start: "lazy" as const, ...options };
-  const session = await openSessionByRules(given, { userServers: "needed" });
-  onTestFinished(() => session.close());
-  return { session, clock };
+  const given = { config: "trailblaze.config.json", start: "lazy" as const, ...options };
+  const { opening, clock } = openNoted(cwd, given, false);
+  return { session: await opening, clock };
 }
 
 export const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
