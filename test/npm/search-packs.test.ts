@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { searchPacks } from "../../src/remote.ts";
 import { makeTree } from "../support/packs.ts";
+import { textIn } from "../support/tree.ts";
 import { remoteManifest, type StandInOptions, startStandIn } from "./stand-in-registry.ts";
 import { useHome } from "./user-home.ts";
 
@@ -332,18 +333,13 @@ describe("credentials", () => {
     });
     const { host } = new URL(registry.url);
     const cache = join(home, "cache");
-    const readCache = () =>
-      readdirSync(cache, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"))
-        .join("\n");
     writeFileSync(join(home, ".npmrc"), `registry=${registry.url}\n//${host}/:_authToken=s3cret\n`);
     expect((await searchPacks("", { cwd })).total).toBe(2);
     expect(registry.seen.at(-1)?.headers.authorization).toBe("Bearer s3cret");
-    expect(readCache()).toContain("zebra-tools");
+    expect(textIn(cache)).toContain("zebra-tools");
     writeFileSync(join(home, ".npmrc"), `registry=http://user:passw0rd@${host}/\n`);
     expect((await searchPacks("", { cwd })).total).toBe(2);
     expect(registry.seen.at(-1)?.headers.authorization).toMatch(/^Basic /);
-    for (const secret of ["s3cret", "passw0rd"]) expect(readCache()).not.toContain(secret);
+    for (const secret of ["s3cret", "passw0rd"]) expect(textIn(cache)).not.toContain(secret);
   });
 });

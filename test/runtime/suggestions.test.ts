@@ -2,14 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
 import { suggestValues } from "../../src/session/collect-items.ts";
 import { makeTree } from "../support/packs.ts";
-
-const context = {
-  signal: new AbortController().signal,
-  log: () => {},
-  progress: () => {},
-  options: {},
-  callTool: async () => undefined,
-};
+import { createContext } from "./run-place.ts";
 
 const suggest = (complete: unknown, value: string) => {
   const root = makeTree({
@@ -22,7 +15,7 @@ const suggest = (complete: unknown, value: string) => {
   const request = { argument: { name: "city", value }, context: { arguments: {} } };
   return suggestValues(item as never, request, {
     runner: async () => runner,
-    context,
+    context: createContext(),
   });
 };
 

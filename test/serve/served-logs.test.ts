@@ -1,11 +1,11 @@
 // Where the log messages of a served session go. Servers end with what serves them, which each test closes.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, onTestFinished, test } from "vitest";
 import { makeProject, toolPack } from "../session/support/session.ts";
 import { connectLegacy, waitForTools } from "../support/clients.ts";
 import { serveOverHttp } from "../support/serve-over-http.ts";
+import { textIn } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const pack = toolPack(
@@ -56,12 +56,7 @@ async function connect(url: string) {
   return { call, logs };
 }
 
-const readLogs = (cwd: string) => {
-  const folder = join(cwd, "logs");
-  if (!existsSync(folder)) return "";
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
-  return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8")).join("\n");
-};
+const readLogs = (cwd: string) => textIn(join(cwd, "logs"));
 
 test("a log message of a tool reaches the legacy client that has called it, and no other", async () => {
   const { url } = await startSession();

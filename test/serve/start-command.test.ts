@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { connectClient } from "../mcp/http/served.ts";
 import { makeProject, probeServer, toolPack } from "../session/support/session.ts";
 import { connectToCommand } from "../support/clients.ts";
@@ -216,18 +216,14 @@ test("a server whose definition requests HTTP uses a free port, and requires a t
 
 describe("a subprocess server over stdio", () => {
   test("a subprocess server runs unchanged, with a minimal part of the host's environment", async () => {
-    process.env.HOST_SECRET = "do not leak";
-    try {
-      const client = await connect(makeDesk(), "acme/desk/process");
-      expect(client.getServerVersion()?.name).toBe("probe");
-      const { content } = await client.callTool({ name: "packed_env", arguments: {} });
-      const environment = JSON.parse((content as { text: string }[])[0]?.text ?? "{}");
-      expect(environment.PROBE_PREFIX).toBe("packed");
-      expect(environment.HOST_SECRET).toBeUndefined();
-      expect(environment.TRAILBLAZE_SESSION_ID).toBeUndefined();
-    } finally {
-      delete process.env.HOST_SECRET;
-    }
+    vi.stubEnv("HOST_SECRET", "do not leak");
+    const client = await connect(makeDesk(), "acme/desk/process");
+    expect(client.getServerVersion()?.name).toBe("probe");
+    const { content } = await client.callTool({ name: "packed_env", arguments: {} });
+    const environment = JSON.parse((content as { text: string }[])[0]?.text ?? "{}");
+    expect(environment.PROBE_PREFIX).toBe("packed");
+    expect(environment.HOST_SECRET).toBeUndefined();
+    expect(environment.TRAILBLAZE_SESSION_ID).toBeUndefined();
   });
 
   test("what an env file says is not on stderr, which clients write to logs", () => {

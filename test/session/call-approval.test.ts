@@ -1,5 +1,5 @@
 // Calls that the config or the host denies, answers, or asks the user about. The servers of these sessions end with them.
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { CallDecision, InputQuestion, OnCall, OnInput, PendingCall } from "../../src/session.ts";
 import { runMain } from "../support/main.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -42,7 +42,6 @@ const builtIn = { name: "host_note", description: "Notes.", parameters: {}, hand
 async function openAll(calls?: object, options: { onCall?: OnCall; onInput?: OnInput } = {}) {
   const erased: unknown[] = [];
   vi.stubGlobal("erased", erased);
-  onTestFinished(() => void vi.unstubAllGlobals());
   const config = { ...(calls && { calls }), trailblazeSubprocessToolsets: [own] };
   const cwd = makeProject({ "@acme/jira": jira });
   return { session: await openForTest(cwd, { config, builtIns: [builtIn], ...options }), erased };

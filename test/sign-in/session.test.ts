@@ -1,12 +1,12 @@
-import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { chmodSync, readFileSync, statSync } from "node:fs";
+import { expect, test, vi } from "vitest";
 import { useStoredTokens } from "../../src/sign-in/renew.ts";
 import { isEnding } from "../../src/sign-in/stored.ts";
 import { openForTest } from "../session/support/session.ts";
 import { connectLegacy, serveForTest } from "../support/clients.ts";
 import { command } from "../support/run-cli.ts";
 import { runProcess } from "../support/run-process.ts";
+import { textIn } from "../support/tree.ts";
 import { makeSignIn } from "./support.ts";
 
 type Setting = Awaited<ReturnType<typeof makeSignIn>>;
@@ -15,13 +15,6 @@ type Setting = Awaited<ReturnType<typeof makeSignIn>>;
 const ending = () => ({ receivedAt: Date.now() - 3_550_000, lifeMs: 3_600_000 });
 
 const call = ({ run }: Setting) => run(["call", "docs/echo"]);
-
-/** The text of the files below a folder. */
-const textIn = (folder: string): string =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"))
-    .join("\n");
 
 test("without a sign-in, the server is left out and the command that signs in is named", async () => {
   const setting = await makeSignIn();
@@ -165,7 +158,6 @@ test("client credentials need no login, and their secret is only sent to the iss
   const { remote, run, stored } = setting;
   vi.stubEnv("DOCS_SECRET", "hunter2-hunter2");
   vi.stubEnv("DOCS_ISSUER", remote.origin);
-  onTestFinished(() => void vi.unstubAllEnvs());
   expect(await call(setting)).toMatchObject({ exitCode: 0, stdout: "called\n" });
   expect(remote.to("/token")).toHaveLength(1);
   remote.revoke();

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { onTestFinished, vi } from "vitest";
+import { vi } from "vitest";
 import { stringify } from "yaml";
 import type { OAuthSettings } from "../../src/runtime/server-launches.ts";
 import { type LoginOptions, login } from "../../src/sign-in/login.ts";
@@ -44,7 +44,6 @@ export async function makeSignIn(
   /** Lets this process use the folder and the browser. */
   const stubEnv = () => {
     for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
-    onTestFinished(() => void vi.unstubAllEnvs());
   };
   return {
     ...{ remote, cwd, env, run, file, folder, stored, stubEnv },

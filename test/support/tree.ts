@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /** Path with "/" → content. A string or bytes are written as they are, anything else as JSON. */
@@ -14,4 +14,12 @@ export function writeTree(folder: string, tree: Tree): void {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, toContent(value));
   }
+}
+
+/** The text of all files below a folder, if there is one. */
+export function textIn(folder: string): string {
+  if (!existsSync(folder)) return "";
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8")).join("\n");
 }
