@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   type AdapterOptions,
   aiSdkTools,
@@ -8,7 +8,8 @@ import {
 } from "../../src/adapters.ts";
 import type { TrailblazeError } from "../../src/problems/index.ts";
 import type { HandlerContext } from "../../src/runtime/handler-context.ts";
-import { openSession, type Session } from "../../src/session.ts";
+import type { Session } from "../../src/session.ts";
+import { openForTest } from "../session/support/session.ts";
 import { makeTree } from "../support/packs.ts";
 
 const png = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" };
@@ -41,8 +42,7 @@ async function openTools(give: () => object = () => ({})) {
     progress(1);
     return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   };
-  const session = await openSession({
-    cwd: makeTree({ "package.json": { name: "host" } }),
+  return openForTest(makeTree({ "package.json": { name: "host" } }), {
     builtIns: [
       tool("greet", ({ name }: { name: string }) => `Hello, ${name}!`, {
         description: "Greet.",
@@ -54,8 +54,6 @@ async function openTools(give: () => object = () => ({})) {
       tool("wait", wait),
     ],
   });
-  onTestFinished(() => session.close());
-  return session;
 }
 
 const responsesCall = (name: string, written: string, id = "1") =>
