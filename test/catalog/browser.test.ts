@@ -5,13 +5,15 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
 import { writeSite } from "../../src/cli/commands/catalog.ts";
-import { findChromium } from "../support/chromium.ts";
+import { findProgram } from "../support/find-program.ts";
 import { packManifest } from "../support/packs.ts";
 import { makeSampleProject, samplePacks } from "../support/sample-packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
 
-const program = findChromium();
+const program =
+  process.env.TRAILBLAZE_CHROMIUM ||
+  findProgram("chromium", "chromium-browser", "google-chrome", "google-chrome-stable");
 if (program === undefined)
   process.stdout.write(
     "Left out: tests of the catalog in a browser. Install Chromium or set TRAILBLAZE_CHROMIUM.\n",
