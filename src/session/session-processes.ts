@@ -29,13 +29,14 @@ const servedRestarts = { most: 3, withinMs: 60_000 };
 
 /** Loads what starts processes: most code of a session, which one without processes does not need. */
 async function loadLaunching(haste: AbortSignal | undefined) {
-  const [{ startServer }, { startRemoteServer }, { createProcessPort }] = await Promise.all([
+  const [{ startServer }, { RemoteCarrier }, { Server }, { createProcessPort }] = await Promise.all([
     import("../mcp/client/start-server.ts"),
     import("../mcp/client/remote-server.ts"),
+    import("../mcp/client/server.ts"),
     import("../processes/server-process.ts"),
   ]);
   // One port, so that all processes have one watcher.
-  return { startServer, startRemoteServer, processes: createProcessPort({ haste }) };
+  return { startServer, RemoteCarrier, Server, processes: createProcessPort({ haste }) };
 }
 
 const keyOf = ({ pack, content = "" }: CodeOwner) =>
@@ -128,13 +129,14 @@ export class SessionProcesses {
     const { label, key, fault, entry } = plan;
     const { protocol = "auto" } = entry;
     const common = { protocol, timeouts: { ...config.timeouts, ...entry.timeouts }, canAsk, apps };
-    const { startServer, startRemoteServer, processes } = await this.prepare();
+    const { startServer, RemoteCarrier, Server, processes } = await this.prepare();
     if (server.life.is === "ended") throw server.life.error;
     if (fault !== undefined) throw fault;
     if ("url" in plan) {
       options.onConnect?.({ label, url: plan.shown });
       const launch = { ...plan, ...common, secrets: () => memory.secrets() };
-      return startRemoteServer(launch, events, { authorization: await this.#authorize(plan) });
+      const carrier = new RemoteCarrier(launch, { authorization: await this.#authorize(plan) });
+      return new Server(launch, events, carrier);
     }
     const { command, args, cwd } = plan;
     options.onCommand?.({ label, ...plan.shown, cwd });

@@ -13,8 +13,8 @@ import { clock } from "../../runtime/time-limit.ts";
 import { RpcError } from "../client-message.ts";
 import type { JsonObject } from "./json-rpc.ts";
 import { fetchThrough, findProxy, findReason, readStart, showProxy } from "./proxied-fetch.ts";
-import { type Carrier, Server } from "./server.ts";
-import type { ServerEvents, ServerLaunch } from "./server-calls.ts";
+import type { Carrier } from "./server.ts";
+import type { ServerLaunch } from "./server-calls.ts";
 import { defaultLimits, type ServerLimits } from "./start-server.ts";
 
 /** No connection to a remote server, or one that broke off. */
@@ -150,7 +150,7 @@ async function findScopes(
  * which request a stream, a failure or a message of the server belongs to; that of `notifications/initialized` has the stream
  * of the server's notifications.
  */
-class RemoteCarrier implements Carrier {
+export class RemoteCarrier implements Carrier {
   readonly hasPerRequestStream = true;
   readonly redactor: Redactor;
   readonly limits: ServerLimits;
@@ -446,13 +446,4 @@ class RemoteCarrier implements Carrier {
     const found = error instanceof ConnectionError ? error.hint : undefined;
     return { hint: found ?? `Check that ${this.#launch.shown} is the URL of a streamable HTTP server.` };
   }
-}
-
-/** Connects to a server immediately; `ready` resolves when its tools are known. */
-export function startRemoteServer(
-  launch: RemoteLaunch,
-  events: Omit<ServerEvents, "onStdoutNoise">,
-  options: RemoteOptions = {},
-): Server {
-  return new Server(launch, events, new RemoteCarrier(launch, options));
 }

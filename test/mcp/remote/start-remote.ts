@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import type { ServerProtocol } from "../../../src/mcp/client/json-rpc.ts";
-import { type RemoteOptions, startRemoteServer } from "../../../src/mcp/client/remote-server.ts";
-import type { Introduction } from "../../../src/mcp/client/server.ts";
+import { RemoteCarrier, type RemoteOptions } from "../../../src/mcp/client/remote-server.ts";
+import { type Introduction, Server } from "../../../src/mcp/client/server.ts";
 import { type ListKey, listKeys } from "../../../src/mcp/client/server-lists.ts";
 import type { ManualClock } from "../../session/support/manual-clock.ts";
 import { failureOf } from "../../support/failure-of.ts";
@@ -38,26 +38,24 @@ export function startRemote(
 ) {
   const logs: unknown[] = [];
   let listChanges = 0;
-  const server = startRemoteServer(
-    {
-      label: "docs",
-      url: new URL(url),
-      shown: url,
-      headers,
-      protocol,
-      secrets: () => [],
-      timeouts: { handshakeMs, listMs: 20_000 },
+  const launch = {
+    label: "docs",
+    url: new URL(url),
+    shown: url,
+    headers,
+    protocol,
+    secrets: () => [],
+    timeouts: { handshakeMs, listMs: 20_000 },
+  };
+  const events = {
+    onListChanged: () => {
+      listChanges += 1;
     },
-    {
-      onListChanged: () => {
-        listChanges += 1;
-      },
-      onLeftOut() {},
-      onSlow,
-      onLog: (entry) => logs.push(entry),
-    },
-    options,
-  );
+    onLeftOut() {},
+    onSlow,
+    onLog: (entry: unknown) => logs.push(entry),
+  };
+  const server = new Server(launch, events, new RemoteCarrier(launch, options));
   onTestFinished(() => server.close());
   const ready = server.ready.then((said) => Object.assign(server, said, listsOf(said)));
   ready.catch(() => {});
