@@ -50,7 +50,7 @@ export async function watchProject(
   });
   /** Watches what there is now. */
   const watch = async () => {
-    const packs = (states.reading?.found.packs ?? []).filter(({ pack }) => !pack.shadowed);
+    const packs = (states.current?.parts.reading.found.packs ?? []).filter(({ pack }) => !pack.shadowed);
     const locations = packs.map(({ pack }) => pack.location);
     // While the project cannot be read, the same is watched as before.
     entries = await findWatchedEntries(cwd, options.config, locations).catch(() => entries);
@@ -153,11 +153,8 @@ function hashFiles(folder: string, files: readonly string[], version: unknown): 
 export function hashPackCode({ pack: { location, version }, items }: InspectedPack): string {
   const isRun = ({ shape }: InspectedItem) => shape !== "subprocessServer";
   const needed = [...findNeededFiles(items.filter(isRun)), ...findResourceFiles(items)];
-  return hashFiles(
-    location,
-    needed.map(({ file }) => file),
-    version,
-  );
+  const files = needed.map(({ file }) => file);
+  return hashFiles(location, files, version);
 }
 
 /** Of the file that a server runs: an installation may change it without a new version. */

@@ -99,7 +99,7 @@ function awaitsSignIn(error: unknown): boolean {
 
 /** Whether what fails is an error of the start; `asked`: what the session wants. */
 function isFatal({ rules, states }: SessionFrame, asked: boolean): boolean {
-  return states.reading === undefined && (rules.selection !== undefined || (rules.served !== true && asked));
+  return states.current === undefined && (rules.selection !== undefined || (rules.served !== true && asked));
 }
 
 function failForErrors({ frame, config }: ReadingContext, problems: readonly Problem[]): void {
@@ -209,7 +209,7 @@ async function readPacks(context: ReadingContext, isForCalls: boolean) {
   }
   // What is named so takes a pack that the project does not declare.
   for (const name of calls) if (isQualifiedName(name)) await resources.step(lookUpSubject(port, found, name));
-  if (states.reading !== undefined) refuseIncompleteProject(found, states.reading);
+  if (states.current !== undefined) refuseIncompleteProject(found, states.current.parts.reading);
   const problems = [...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems)];
   // A pack with an unreadable field has no items that could be checked.
   for (const { pack } of found.packs) {
@@ -247,7 +247,7 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   const addOwn = () =>
     Promise.all(servers.map((one) => addOwnServer(context, one, needed?.has(one.server.name) === false)));
   // The servers of the config start while packs are found, unless the state may be refused.
-  const startsEarly = states.reading === undefined && gate?.isFrozen !== true;
+  const startsEarly = states.current === undefined && gate?.isFrozen !== true;
   const early = startsEarly ? await resources.step(addOwn()) : undefined;
   const { found, skipped, problems, ...checked } = await readPacks(context, isForCalls);
   const ofConfig = (early ?? (await resources.step(addOwn()))).flat();

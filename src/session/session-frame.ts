@@ -107,6 +107,8 @@ export class SessionFrame {
 /** What a session has started. It ends with the session, or immediately if it is added later. */
 class SessionResources {
   readonly #closing = new AbortController();
+  /** Aborted with the reason when the session ends. */
+  readonly closing = this.#closing.signal;
   readonly #ends = new Set<() => Promise<unknown>>();
   #ending: Promise<unknown> = Promise.resolve();
 
@@ -115,11 +117,6 @@ class SessionResources {
     whenAborted(this.closing, () => {
       this.#ending = Promise.allSettled([...this.#ends].map((end) => end()));
     });
-  }
-
-  /** Aborted with the reason when the session ends. */
-  get closing(): AbortSignal {
-    return this.#closing.signal;
   }
 
   /** Ends the session when the user's signal aborts. */
@@ -231,10 +228,6 @@ export class SessionStates {
     this.#frame = frame;
   }
 
-  get reading(): ProjectReading | undefined {
-    return this.current?.parts.reading;
-  }
-
   /** Without success, the state before stays. Stops early when `stop` aborts, because the project has changed again. */
   async take(config: SessionConfig, stop: AbortSignal): Promise<void> {
     const frame = this.#frame;
@@ -242,12 +235,8 @@ export class SessionStates {
     const holds = new Holds();
     this.#superseded.push(holds.use());
     try {
-      const reading = await readProject({
-        frame,
-        config,
-        gate: await resources.step(this.#openGate(config)),
-        holds,
-      });
+      const gate = await resources.step(this.#openGate(config));
+      const reading = await readProject({ frame, config, gate, holds });
       const mayJoinLater =
         (rules.served === true && rules.selection === undefined) || this.current !== undefined;
       const enough = new Promise<void>((resolve) => {
@@ -304,7 +293,7 @@ export class SessionStates {
 
   /** Does something with the reading that is then the current one. */
   #next<Value>(work: (reading: ProjectReading | undefined) => Promise<Value>): Promise<Value> {
-    const done = this.#publishing.then(() => work(this.reading));
+    const done = this.#publishing.then(() => work(this.current?.parts.reading));
     this.#publishing = done.catch(() => {});
     return done;
   }

@@ -207,6 +207,7 @@ export class SessionProcesses {
     const { callback } = this;
     const { id, rules } = this.#frame;
     const { timeoutMs } = config.callback;
+    const mayCall = callback !== undefined && token !== undefined;
     return createEnvironment(own, {
       project: realpathSync(config.project),
       hostEnvironment: process.env,
@@ -214,10 +215,7 @@ export class SessionProcesses {
       device: config.device,
       // Members of a composed server learn nothing of the session.
       sessionId: rules.selection?.composed === undefined ? id : undefined,
-      callback:
-        callback === undefined || token === undefined
-          ? undefined
-          : { baseUrl: callback.baseUrl, port: callback.port, token, timeoutMs },
+      callback: mayCall ? { baseUrl: callback.baseUrl, port: callback.port, token, timeoutMs } : undefined,
     });
   }
 

@@ -153,10 +153,8 @@ export class SessionState {
     );
   }
 
-  isShown = ({ toolsets }: SessionTool): boolean => {
-    const { shownToolsets } = this.parts;
-    return shownToolsets === undefined || toolsets.some((name) => shownToolsets.includes(name));
-  };
+  isShown = ({ toolsets }: SessionTool): boolean =>
+    this.parts.shownToolsets?.some((name) => toolsets.includes(name)) ?? true;
 
   toolsForLlm(): SessionTool[] {
     return this.tools.filter((tool) => tool.isForLlm && this.isShown(tool));

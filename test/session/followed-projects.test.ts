@@ -314,12 +314,12 @@ test("a process that exits while it only loads code ends nothing: the next call 
 test("what a server lists while states are created joins the latest reading of the project, not the one before", async () => {
   const session = await openForTest(makeProject({}));
   const { states } = Session.frameOf(session);
-  const before = states.reading as ProjectReading;
+  const before = states.current?.parts.reading as ProjectReading;
   const after = { ...before };
   void states.publish(before);
   states.onListed();
   await states.publish(after);
   // Settles after all of them.
   await states.onStarted({} as SessionServer);
-  expect(states.reading).toBe(after);
+  expect(states.current?.parts.reading).toBe(after);
 });
