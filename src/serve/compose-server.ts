@@ -68,9 +68,7 @@ const listServers = ({ servers, subprocessServers }: SessionConfig) => [...serve
 type Named = Readonly<{ name?: unknown; version?: unknown }>;
 
 /** A composed server as its definition says, or what stands for one. */
-interface WrittenServer {
-  /** The short name of the item, or the key in the config. */
-  name: string;
+interface WrittenServer extends Pick<FoundServer, "name"> {
   definition: Readonly<Record<string, unknown>>;
   from: DiscoveredPack | "user";
   /** `undefined` for a server of the config, and for a whole pack. */
@@ -94,16 +92,13 @@ function checkEntryNames(items: readonly InspectedItem[]): void {
 
 class ServerFinder {
   readonly #sources: Sources;
-  readonly #found: FoundPacks;
   readonly #library: DefinitionLibrary;
   /** What was loaded of packs, by what the library has of it. */
   readonly #checked = new Map<InspectedItem, CheckedPack>();
 
   constructor(sources: Sources) {
-    const { found } = sources;
     this.#sources = sources;
-    this.#found = found;
-    this.#library = createLibrary(port, found, {}, (loaded) => this.#check(loaded));
+    this.#library = createLibrary(port, sources.found, {}, (loaded) => this.#check(loaded));
   }
 
   /** Whether neither a lock nor the config as a whole changes what servers offer. */
@@ -114,7 +109,7 @@ class ServerFinder {
 
   async find(reference: string): Promise<FoundServer> {
     const { config, gate } = this.#sources;
-    const pack = findPackBySubject(this.#found, reference);
+    const pack = findPackBySubject(this.#sources.found, reference);
     const own = config.servers.find(({ name }) => name === reference);
     if (pack !== undefined) {
       const isInConfig = listServers(config).some(({ name }) => name === reference);
@@ -135,7 +130,7 @@ class ServerFinder {
       const changes = [url, results, choices.prefix, choices.allow, choices.override, choices.deny[0]];
       const isPlain = this.#isOpen && changes.every((change) => change === undefined);
       const plan = isPlain ? await planUserServer(subprocess, config) : undefined;
-      return { name, selection: { label: name, found: this.#found, packs: [] }, plan };
+      return { name, selection: { label: name, found: this.#sources.found, packs: [] }, plan };
     }
     return this.#findItem(reference);
   }
@@ -149,9 +144,8 @@ class ServerFinder {
     const open = { inspected: loaded, problems: [], unusable: new Map(unasked) };
     const { inspected, problems, unusable } = gate?.checkPack({ ...open, unusable: new Map() }) ?? open;
     // What is not approved is left out, valid or not.
-    const valid = await checkPack(inspected, this.#found);
-    const all = new Map([...valid.unusable, ...unusable]);
-    const checked = { inspected, problems, unusable: all };
+    const valid = await checkPack(inspected, this.#sources.found);
+    const checked = { inspected, problems, unusable: new Map([...valid.unusable, ...unusable]) };
     for (const item of inspected.items) this.#checked.set(item, checked);
     return inspected;
   }
@@ -168,7 +162,7 @@ class ServerFinder {
 
   /** Why the config, or pnpm's file for a workspace, excludes an item. */
   #exclusionOf(found: FoundPack, item: Pick<Declaration, "kind" | "name">): string | undefined {
-    const { policy, workspace } = this.#found;
+    const { policy, workspace } = this.#sources.found;
     const { qualifiedName } = found.pack;
     return isAllowed(policy, [qualifiedName, `${qualifiedName}/${item.name}`])
       ? findForbidden(workspace, found, item)
@@ -200,21 +194,21 @@ class ServerFinder {
       return this.#compose({ name, definition, from: inspected.pack, item });
     const isPlain = this.#isOpen && !mayNameTools(config.packs.deny, describeServer(inspected, name));
     const plan = isPlain ? planPackServer(inspected, item, config) : undefined;
-    const selection = { label: item.qualifiedName, found: this.#found, packs: [checked] };
+    const selection = { label: item.qualifiedName, found: this.#sources.found, packs: [checked] };
     return { name, definition, selection, plan };
   }
 
   async #resolve(reference: string) {
     const { config } = this.#sources;
     const manager = this.#library.manager();
-    const packs = this.#found.packs.map(({ pack }) => pack);
+    const packs = this.#sources.found.packs.map(({ pack }) => pack);
     try {
       return resolveReference(reference, { from: "user", kind: "server", packs, manager });
     } catch (error) {
       if (!(error instanceof TrailblazeError)) throw error;
       // Two segments may also be a scoped pack, or `name/tool` with a name of the config.
       if (error.code !== "ServerNotFound" && /^@?[^@/]+\/[^@/]+$/.test(reference))
-        throw await missingPack(this.#found, reference);
+        throw await missingPack(this.#sources.found, reference);
       const names = listServers(config).map((server) => server.name);
       const nearest = error.code === "ServerNotFound" ? findNearestNames(reference, names) : [];
       throw nearest.length > 0 ? failure("ServerNotFound", { ...notFound(reference), nearest }) : error;
@@ -227,21 +221,18 @@ class ServerFinder {
     const allowed = (kind: Kind) =>
       pack[keyOfKind[kind]].filter(({ name }) => this.#exclusionOf(found, { kind, name }) === undefined);
     const toolsets = allowed("toolset").map(({ qualifiedName }) => qualifiedName);
+    const loaded = await this.#library.load("toolset", toolsets);
     // Other toolsets only list tools.
-    const bundles = (await this.#library.load("toolset", toolsets)).filter(
-      ({ shape }) => shape === "toolsBundle",
-    );
-    const namesOf = (kind: Kind) => allowed(kind).map(({ name }) => name);
+    const bundles = loaded.filter(({ shape }) => shape === "toolsBundle");
     const members = {
-      ...byKind((_, kind) => namesOf(kind)),
+      ...byKind((_, kind) => allowed(kind).map(({ name }) => name)),
       toolsets: bundles.map(({ declaration }) => declaration.name),
     };
     if (Object.values(members).every((names) => names.length === 0)) {
       const reason = "The pack has no servers, tools, prompts or resources that can be served.";
       throw failure("ServerNotFound", { ...notFound(pack.qualifiedName), reason });
     }
-    const { qualifiedName } = pack;
-    const name = qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1);
+    const name = pack.qualifiedName.slice(pack.qualifiedName.lastIndexOf("/") + 1);
     return this.#compose({ name, definition: members, from: pack });
   }
 
@@ -250,10 +241,8 @@ class ServerFinder {
     const { config, builtIns } = this.#sources;
     const shape = item?.shape ?? "composedServer";
     const path = from === "user" ? ["servers", name] : [];
-    const references = findReferences({ shape, definition }).map((one) => ({
-      ...one,
-      path: [...path, ...one.path],
-    }));
+    const written = findReferences({ shape, definition });
+    const references = written.map((one) => ({ ...one, path: [...path, ...one.path] }));
     const isRefused = (item: InspectedItem) => this.#refusalOf(item) !== undefined;
     const { offered, used, repeatedBundles, missingPacks } = await readMembers(
       { library: this.#library, builtIns: builtIns.map((one) => String(one.name)), isRefused },
@@ -290,7 +279,7 @@ class ServerFinder {
       protocol: servedProtocols.find((one) => one === definition.protocol) ?? "both",
       selection: {
         label: item?.qualifiedName ?? name,
-        found: this.#found,
+        found: this.#sources.found,
         packs: [...new Set(this.#checked.values())],
         composed: {
           instructions: typeof definition.instructions === "string" ? definition.instructions : undefined,
