@@ -87,8 +87,7 @@ function pageOf<Entry>(entries: readonly Entry[], cursor: string | undefined) {
   const start = cursor === undefined ? 0 : starts.find((at) => at > 0 && String(at) === cursor);
   if (start === undefined) throw badRequest("Invalid cursor.");
   const end = start + pageSize;
-  const page = entries.slice(start, end);
-  return end < entries.length ? { entries: page, nextCursor: String(end) } : { entries: page };
+  return { entries: entries.slice(start, end), ...(end < entries.length && { nextCursor: String(end) }) };
 }
 
 type WrappedHandler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
@@ -145,23 +144,19 @@ export class ClientServer extends Server {
         if (skill === undefined) throw badRequest(`Unknown skill ${JSON.stringify(uri)}.`);
         return this.#withHint({ skill });
       });
-    this.#handle(
-      "completion/complete",
-      "CompleteRequestParams",
-      async ({ ref, argument, context }, { mcpReq }) => {
-        const { calls, state } = this.#gateway.frame;
-        const item = this.#gateway.findCompleted(ref);
-        const [kind, name] =
-          ref.type === "ref/prompt" ? ["prompt", ref.name] : ["resource template", ref.uri];
-        if (item === undefined) throw badRequest(`Unknown ${kind} ${JSON.stringify(name)}.`);
-        const request = { ref, argument, context: { arguments: context?.arguments ?? {} } };
-        const use = { state: state(), scope: this.#gateway.sessionScope(), signal: mcpReq.signal };
-        const suggested = await calls.suggest(item, request, use);
-        const values = suggested.values.filter((value) => typeof value === "string");
-        const hasMore = suggested.hasMore === true || values.length > mostSuggestions;
-        return { completion: { values: values.slice(0, mostSuggestions), hasMore } };
-      },
-    );
+    this.#handle("completion/complete", "CompleteRequestParams", async (params, { mcpReq }) => {
+      const { ref, argument, context } = params;
+      const { calls, state } = this.#gateway.frame;
+      const item = this.#gateway.findCompleted(ref);
+      const [kind, name] = ref.type === "ref/prompt" ? ["prompt", ref.name] : ["resource template", ref.uri];
+      if (item === undefined) throw badRequest(`Unknown ${kind} ${JSON.stringify(name)}.`);
+      const request = { ref, argument, context: { arguments: context?.arguments ?? {} } };
+      const use = { state: state(), scope: this.#gateway.sessionScope(), signal: mcpReq.signal };
+      const suggested = await calls.suggest(item, request, use);
+      const values = suggested.values.filter((value) => typeof value === "string");
+      const hasMore = suggested.hasMore === true || values.length > mostSuggestions;
+      return { completion: { values: values.slice(0, mostSuggestions), hasMore } };
+    });
     if (era === "modern") return;
     this.follow();
     if (capabilities.resources?.subscribe !== true) return;
@@ -259,11 +254,10 @@ export class ClientServer extends Server {
 
   /** Asks for an answer, and the client for what it needs. `item`: what is called, and how. */
   async #askFor<Answer extends object>(
-    context: ServerContext,
+    { mcpReq }: ServerContext,
     item: readonly unknown[],
     answer: (request: ClientRequest) => Promise<Answer>,
   ): Promise<Answer> {
-    const { mcpReq } = context;
     const envelope: Listing = mcpReq.envelope ?? {};
     const capabilities = this.#capabilitiesIn(envelope);
     const identity = [mcpReq.method, this.#gateway.options.info.name, ...item];
@@ -298,8 +292,7 @@ export class ClientServer extends Server {
       const params = { ...step, progressToken };
       void mcpReq.notify({ method: "notifications/progress", params }).catch(ignore);
     };
-    const reportFault = this.#gateway.report;
-    const scope = { ...ofClient, reportFault, ask, request: { meta, session }, log };
+    const scope = { ...ofClient, reportFault: this.#gateway.report, ask, request: { meta, session }, log };
     return answer({ scope, signal, round, onProgress });
   }
 
@@ -321,8 +314,7 @@ export class ClientServer extends Server {
       );
       const { content, structuredContent, isError, _meta } = answer;
       const isSent = this.#era === "modern" || isRecord(structuredContent);
-      const kept = { content, isError, _meta, ...(isSent && { structuredContent }) };
-      return carryIntegers(answer, kept);
+      return carryIntegers(answer, { content, isError, _meta, ...(isSent && { structuredContent }) });
     } catch (error) {
       if (error instanceof RpcError || error instanceof AskedResult) throw error;
       // The client of a canceled call expects no answer.
