@@ -130,8 +130,7 @@ function parseRequest(bytes: Uint8Array) {
  * Opens the endpoint for the callbacks of one session's servers: `POST /scripting/callback` on 127.0.0.1. It does not keep the process
  * alive.
  */
-export async function openCallbackEndpoint(options: CallbackOptions) {
-  const { sessionId, limits, findInvocation } = options;
+export async function openCallbackEndpoint({ sessionId, limits, findInvocation }: CallbackOptions) {
   /** The servers by their tokens. */
   const servers = new Map<string, string>();
   const closing = new AbortController();

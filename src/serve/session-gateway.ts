@@ -11,7 +11,7 @@ import { appsExtension, isForAppsAlone } from "../runtime/apps.ts";
 import { createGeneralError, type EntryError } from "../runtime/bundle.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { createEntry, createEntryMeta } from "../runtime/mcp-shapes.ts";
-import type { CallToolResult, PromptResult, ReadAnswer, ToolResult } from "../runtime/tool-result.ts";
+import type { CallToolResult, PromptResult, ToolResult } from "../runtime/tool-result.ts";
 import type { CallRequest, CallScope } from "../session/calls.ts";
 import type { ItemOf, SkillItem, ToolItem } from "../session/items.ts";
 import { fullNameOf } from "../session/names.ts";
@@ -135,12 +135,10 @@ function listsOf(state: SessionState, options: GatewayOptions) {
   const isTaken = served.some((tool) => tool.shown.name === skillToolName);
   const hasSkillTool = options.skillTool === true && skills.length > 0 && !isTaken;
   const ofResources = (key: "uri" | "uriTemplate") => {
-    const entries = state.of("resource").flatMap(({ shown, listing }) => {
-      const uri = shown[key];
-      return uri === undefined ? [] : [[uri, listing] as const];
-    });
+    const entries = state.of("resource").map(({ shown, listing }) => [shown[key], listing] as const);
+    const named = entries.filter(([uri]) => uri !== undefined);
     // Of several with one URI, the first is read.
-    return [...new Map(entries.toReversed()).values()].reverse();
+    return [...new Map(named.toReversed()).values()].reverse();
   };
   const lists: Readonly<Record<ListKey, readonly Listing[]>> = {
     tools: listingsOf(served),
@@ -277,12 +275,7 @@ export class SessionGateway {
   }
 
   /** Calls a tool, listed or not. */
-  async callTool(
-    client: GatewayClient,
-    name: string,
-    args: Record<string, unknown>,
-    request: ClientRequest,
-  ): Promise<CallToolResult> {
+  async callTool(client: GatewayClient, name: string, args: Record<string, unknown>, request: ClientRequest) {
     if (name === searchToolName && client.search !== undefined) {
       const before = this.list(client, "tools").length;
       const result = client.search.finder.call(args);
@@ -347,18 +340,16 @@ export class SessionGateway {
   }
 
   /** The reader of a URI: of a listed resource, of a template, of a skill, or of a link in a result. */
-  findResource(
-    { scope }: GatewayClient,
-    uri: string,
-  ): ((request: ClientRequest) => Promise<ReadAnswer>) | undefined {
+  findResource({ scope }: GatewayClient, uri: string) {
     const { calls } = this.frame;
     const state = this.frame.state();
     const skills = state.of("skill").filter(({ listing }) => hasFile(listing, uri));
     // One that says which files it has goes before one that may have any.
     const skill = skills.find(({ listing }) => listing.resources !== "dynamic") ?? skills[0];
-    if (skill !== undefined) return (request) => calls.readSkill(skill, uri, { ...request, state });
+    if (skill !== undefined)
+      return (request: ClientRequest) => calls.readSkill(skill, uri, { ...request, state });
     const source = calls.large.find(uri, scope().reader) ?? calls.findResource(state, uri);
-    return source && ((request) => calls.readResource(uri, { ...request, state }));
+    return source && ((request: ClientRequest) => calls.readResource(uri, { ...request, state }));
   }
 
   /** The prompt or the template of a resource that a client refers to. */
