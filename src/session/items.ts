@@ -120,18 +120,13 @@ export interface ToolItem extends Offered<"tool", SessionTool, object, RunnableT
   legacyContext?: boolean;
 }
 
-export type PromptItem = Offered<"prompt", SessionPrompt, Prompt, PackPrompt>;
-
-export type ResourceItem = Offered<
-  "resource",
-  SessionResource,
-  Readonly<Record<string, unknown>>,
-  PackResource
->;
-
 export type SkillItem = Offered<"skill", SessionSkill, SkillEntry, Skill>;
 
-export type SessionItem = ToolItem | PromptItem | ResourceItem | SkillItem;
+export type SessionItem =
+  | ToolItem
+  | Offered<"prompt", SessionPrompt, Prompt, PackPrompt>
+  | Offered<"resource", SessionResource, Readonly<Record<string, unknown>>, PackResource>
+  | SkillItem;
 
 export type ItemOf<Kind extends SessionItem["kind"]> = Extract<SessionItem, { kind: Kind }>;
 

@@ -13,7 +13,7 @@ import type { InspectedItem } from "../inspection/types.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { type Problem, type ProblemArguments, TrailblazeError } from "../problems/index.ts";
 import { numberNames } from "../qualified-names/advertised-names.ts";
-import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
+import { createRegistry } from "../qualified-names/create-registry.ts";
 import { isQualifiedName } from "../qualified-names/qualified-name.ts";
 import { isForAppsAlone } from "../runtime/apps.ts";
 import {
@@ -24,7 +24,7 @@ import {
   planUserServer,
   type ServerPlan,
 } from "../runtime/server-launches.ts";
-import { type CodeOwner, type CodePlace, placeOfCode } from "../runtime/tool-code.ts";
+import { type CodeOwner, placeOfCode } from "../runtime/tool-code.ts";
 import { type CheckedPack, makesUnusable } from "../validate/finding.ts";
 import { collectBuiltIns, collectBundles, collectPack } from "./collect-items.ts";
 import { hashPackCode, refuseIncompleteProject } from "./follow-project.ts";
@@ -71,23 +71,9 @@ export class Holds {
 }
 
 /** The project as it was at one moment, with the servers that were started for it. */
-export interface ProjectReading extends Pick<ReadingContext, "config" | "holds"> {
-  found: FoundPacks;
-  /** As far as they are approved. */
-  packs: readonly CheckedPack[];
-  /** What offers something, in the order of the session's tools. */
-  parts: readonly (Contribution | ServerSource)[];
-  problems: readonly Problem[];
-  /** All installed packs, and the host's own tools. */
-  registry: Registry;
-  /** Whether the session is for known calls, and whether only the servers that these need have started. */
-  isForCalls: boolean;
-  isPartial: boolean;
-  /** Resolves when each server has started or failed, and rejects if one fails that the session needs. */
-  started: Promise<unknown>;
-}
+export type ProjectReading = Awaited<ReturnType<typeof readProject>>;
 
-export const sourcesOf = ({ parts }: ProjectReading): ServerSource[] =>
+export const sourcesOf = ({ parts }: { parts: readonly (Contribution | ServerSource)[] }): ServerSource[] =>
   parts.filter((part) => part instanceof ServerSource);
 
 /** Whether a server is left out until the user has signed in to it. */
@@ -236,7 +222,7 @@ async function readPacks(context: ReadingContext, isForCalls: boolean) {
 }
 
 /** Reads the project, or what is selected of it, and starts its servers. Throws a `TrailblazeError` for what is broken and needed. */
-export async function readProject(context: ReadingContext): Promise<ProjectReading> {
+export async function readProject(context: ReadingContext) {
   const { frame, config, gate, holds } = context;
   const { options, resources, rules, processes, states } = frame;
   const { selection } = rules;
@@ -281,19 +267,22 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     processes.initializers = initializers;
     parts = [contribute({ items })];
   }
-  const started = Promise.all(
-    parts.map((part) => part instanceof ServerSource && whenStarted(context, part)),
-  );
+  const started = Promise.all(sourcesOf({ parts }).map((source) => whenStarted(context, source)));
   started.catch(() => {});
   return {
     config,
     found,
+    /** As far as they are approved. */
     packs,
+    /** What offers something, in the order of the session's tools. */
     parts,
     problems: [...config.problems, ...problems],
+    /** All installed packs, and the host's own tools. */
     registry,
+    /** Whether the session is for known calls, and whether only the servers that these need have started. */
     isForCalls,
     isPartial: isForCalls,
+    /** Resolves when each server has started or failed, and rejects if one fails that the session needs. */
     started,
     holds,
   };
@@ -322,15 +311,10 @@ export interface Composition {
   builtIns: readonly BuiltInDefinition[];
 }
 
-export interface Initializer {
-  name: string;
-  owner: CodeOwner;
-  place: CodePlace;
-  options: Readonly<Record<string, unknown>>;
-}
+export type Initializer = ReturnType<typeof findInitializers>[number];
 
 /** The server's `initialize` function, then its tools' in their order. */
-function findInitializers(label: string, { origin }: Composition, tools: readonly ToolItem[]): Initializer[] {
+function findInitializers(label: string, { origin }: Composition, tools: readonly ToolItem[]) {
   const { item, pack } = origin ?? {};
   const owner = pack && { pack, root: pack.location };
   const place = owner && placeOfCode(item?.definition?.initialize, "initialize", item);
