@@ -108,7 +108,7 @@ export class SessionFrame {
 class SessionResources {
   readonly #closing = new AbortController();
   /** Aborted with the reason when the session ends. */
-  readonly closing = this.#closing.signal;
+  readonly closing: AbortSignal = this.#closing.signal;
   readonly #ends = new Set<() => Promise<unknown>>();
   #ending: Promise<unknown> = Promise.resolve();
 
