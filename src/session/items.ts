@@ -101,7 +101,7 @@ export const labelOf = (route: Route<unknown>): string | undefined =>
 export const makerOf = (route: Route<unknown>): string | undefined =>
   route.by === "server" ? route.from.plan.key : route.owner.pack?.name;
 
-interface Offered<Kind, Shown, Listing, Code> {
+export interface Offered<Kind, Shown, Listing, Code> {
   kind: Kind;
   /** As users of the session see it. */
   shown: Shown;
