@@ -131,10 +131,7 @@ function readRpcError(body: string): object | undefined {
 }
 
 /** The scopes that a server asks for beside those of the token, and all of them. Those with characters of shells are left out. */
-async function findScopes(
-  response: Response,
-  tokens: Tokens,
-): Promise<{ missing?: string; scopes?: string }> {
+async function findScopes(response: Response, tokens: Tokens) {
   const { computeScopeUnion, extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
   const { error, scope = "" } = extractWWWAuthenticateParams(response);
   if (error !== "insufficient_scope") return {};
@@ -272,17 +269,14 @@ export class RemoteCarrier implements Carrier {
   }
 
   /** Sends a request with a token, and once more with another if the server refuses it. */
-  async #authorize(
-    url: URL,
-    init: RequestInit,
-  ): Promise<{ response: Response; tokens?: Tokens; fault?: string | undefined }> {
+  async #authorize(url: URL, init: RequestInit) {
     const authorization = this.#authorization;
-    if (authorization === undefined) return { response: await this.#request(url, init) };
-    const send = async (tokens: Tokens) => {
+    const send = async (tokens: Tokens, fault?: string) => {
       const headers = new Headers(init.headers);
       if (tokens !== undefined) headers.set("authorization", `Bearer ${tokens.access_token}`);
-      return { tokens, response: await this.#request(url, { ...init, headers }) };
+      return { tokens, fault, response: await this.#request(url, { ...init, headers }) };
     };
+    if (authorization === undefined) return send(undefined);
     const first = await send(await authorization.tokens());
     const refused = first.tokens?.access_token;
     if (first.response.status !== 401) return first;
