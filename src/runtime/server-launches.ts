@@ -158,11 +158,7 @@ function readFileVariables(
 const noVariables: ReturnType<typeof readFileVariables> = { ofFile: {}, secrets: [] };
 
 /** A value of a server with the values of the variables that its strings refer to. Throws `ServerStartFailed`. */
-function expandAll<Value>(
-  value: Value,
-  environment: NodeJS.ProcessEnv,
-  { name: label, path }: UserServer,
-): Value {
+function expandAll<Value>(value: Value, environment: NodeJS.ProcessEnv, { name: label, path }: UserServer) {
   const expand = (inner: unknown, at: Path): unknown => {
     if (typeof inner === "string") return expandVariables(inner, environment, { label, path: at });
     if (Array.isArray(inner)) return inner.map((entry, index) => expand(entry, [...at, index]));
@@ -330,7 +326,7 @@ export function planPackServer(
   const context = definition.context ?? definition.package === undefined;
   const cwd = join(location, definition.cwd ?? ".");
   const program = findProgram(definition, { from: location, cwd });
-  const { command, args, file } = program;
+  const { command, args, file: toolsetFile = join(location, item.file ?? "package.json") } = program;
   return {
     label,
     key: `pack ${label}`,
@@ -347,11 +343,6 @@ export function planPackServer(
     context,
     legacyContext: context && definition.legacyContext !== false,
     secrets,
-    environment: {
-      toolsetFile: file ?? join(location, item.file ?? "package.json"),
-      env,
-      envPassthrough,
-      ofFile,
-    },
+    environment: { toolsetFile, env, envPassthrough, ofFile },
   };
 }
