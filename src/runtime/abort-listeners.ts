@@ -72,10 +72,7 @@ export async function atMost(work: Promise<unknown>, limitMs: number): Promise<v
 /** Settles as the work does, or rejects with the signal's reason as soon as it aborts; the work's outcome is then dropped. */
 export function abortable<T>(signal: Cancellation, start: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason);
-      return;
-    }
+    if (signal.aborted) return reject(signal.reason);
     // Registered before any listener of the pack's code, so that it runs first.
     const release = whenAborted(signal, () => reject(signal.reason));
     start().finally(release).then(resolve, reject);
