@@ -2,7 +2,6 @@ import { fileURLToPath } from "node:url";
 import type { UnexpectedExit } from "../problems/index.ts";
 import { createProcessPort, type ProcessEnd, type ProcessPort } from "../processes/server-process.ts";
 import { abortable, atMost, whenAborted } from "./abort-listeners.ts";
-import type { Returned } from "./handler-code.mjs";
 import { legacyContextKey, type RunContext } from "./handler-context.ts";
 import { keepOutput, type OutputOptions, readToEnd } from "./process-output.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
@@ -120,11 +119,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
   };
 
   /** Sends a request to the child, which it starts if it is the first. Settles with its answer, unless the call is canceled. */
-  const ask = async (
-    message: { kind: string },
-    place: CodePlace,
-    context?: RunContext,
-  ): Promise<Returned> => {
+  const ask = async (message: { kind: string }, place: CodePlace, context?: RunContext) => {
     if (isClosed) throw new Error("The session is closed.");
     if (ended !== undefined) throw ended;
     const id = ++lastId;

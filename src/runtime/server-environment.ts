@@ -73,10 +73,7 @@ export const readStartedProjects = (environment: EnvironmentFacts["hostEnvironme
 const fold = (name: string, platform: NodeJS.Platform) => (platform === "win32" ? name.toUpperCase() : name);
 
 /** The host's variables with these names. Programs that a server starts by name are not looked up in `node_modules/.bin`. */
-function inherit(
-  { hostEnvironment, platform }: EnvironmentFacts,
-  names: readonly string[],
-): [string, string][] {
+function inherit({ hostEnvironment, platform }: EnvironmentFacts, names: readonly string[]) {
   const wanted = new Set(names.map((name) => fold(name, platform)));
   for (const secret of gatewaySecrets) wanted.delete(secret);
   return Object.entries(hostEnvironment).flatMap(([name, value]): [string, string][] => {

@@ -51,11 +51,7 @@ const directAgents: Record<string, Agent> = {};
  * `fetch`, perhaps through a proxy, without redirects and without a limit of time: Node's own gives up after five minutes of
  * silence. Rejects with errors for `findReason`.
  */
-export async function fetchThrough(
-  proxy: string | undefined,
-  url: URL,
-  init: RequestInit,
-): Promise<Response> {
+export async function fetchThrough(proxy: string | undefined, url: URL, init: RequestInit) {
   const { Agent, request } = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
   directAgents[url.protocol] ??= new Agent({ keepAlive: true, timeout: idleMs });
   const options = { proxy, noProxy: [], maxSockets: Number.POSITIVE_INFINITY };

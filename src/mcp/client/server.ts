@@ -463,12 +463,7 @@ export class Server {
    * Answers a question with what the user of its call says. On stdio it names none: it belongs to the oldest call that asks
    * nothing yet, if the server has worked for one user alone since it was last idle.
    */
-  async #elicit(
-    method: string,
-    params: JsonObject,
-    requestId: unknown,
-    signal: AbortSignal,
-  ): Promise<JsonObject> {
+  async #elicit(method: string, params: JsonObject, requestId: unknown, signal: AbortSignal) {
     if (method !== "elicitation/create" || !this.#isReady || !this.#facts.canAsk)
       throw new RpcError("Method not found", rpcCode.method);
     const named = this.#sent.get(requestId as number)?.call;
