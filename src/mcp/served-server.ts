@@ -14,7 +14,7 @@ export interface ProtocolServer {
 }
 
 /** Creates the server of a connection. `sessionId` is what tools see as `request.session.id`. */
-export type CreateProtocolServer = (connection: { sessionId: string }) => ProtocolServer;
+export type CreateProtocolServer = (sessionId: string) => ProtocolServer;
 
 /** Answers requests of modern clients over HTTP, each on its own. */
 export interface ModernHttpServer {

@@ -11,6 +11,7 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { markIntegers, unmarkText } from "../data/exact-integers.ts";
 import { formatJson } from "../data/json-values.ts";
+import { lazy } from "../data/memoize.ts";
 import type { ListCapability } from "../mcp/client/server-lists.ts";
 import {
   badRequest,
@@ -23,13 +24,7 @@ import {
   requestIdOf,
 } from "../mcp/client-message.ts";
 import type { StateSeal } from "../mcp/questions.ts";
-import {
-  type CreateProtocolServer,
-  type ModernHttpServer,
-  type ProtocolServer,
-  readStateKey,
-  type ServedProtocol,
-} from "../mcp/served-server.ts";
+import { type ModernHttpServer, readStateKey, type ServedProtocol } from "../mcp/served-server.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { Session } from "../session/session.ts";
 import { ClientServer, type Era, type ServingOptions } from "./mcp-server.ts";
@@ -61,20 +56,15 @@ export function serveEras(
   // A modern client may be another one with each request, so the list is the same for all of them, and nothing outlives a call but
   // what its result links to.
   const modern = gateway.createClient(only ?? (() => gateway.createScope(randomUUID(), "modern")));
-  const session: CreateProtocolServer = ({ sessionId }) => {
-    let scope: ClientScope | undefined;
-    const own = () => {
-      scope ??= gateway.createScope(sessionId);
-      return scope;
-    };
+  const session = (sessionId: string) => {
+    const own = lazy(() => gateway.createScope(sessionId));
     const client = gateway.createClient(only ?? own, !isStateless);
     return new ClientServer(client, "legacy", options);
   };
-  const connection: CreateProtocolServer = (connection) =>
-    createConnection(modern, () => session(connection), { ...options, protocol });
   return {
     /** Serves the client of a connection, whatever its era. */
-    connection,
+    connection: (sessionId: string = randomUUID()) =>
+      createConnection(modern, () => session(sessionId), { ...options, protocol }),
     /** Serves a session of a legacy client over HTTP. */
     session,
     /** Answers the requests of modern clients over HTTP. */
@@ -106,14 +96,14 @@ export function createStateSeal(key: Buffer, token?: string): StateSeal {
  */
 function createConnection(
   modern: GatewayClient,
-  createLegacy: () => ProtocolServer,
+  createLegacy: () => ClientServer,
   { protocol, ...options }: ServingOptions & { protocol: ServedProtocol },
-): ProtocolServer {
+) {
   /** Of a modern client. */
   let server: ClientServer | undefined;
   const servers: { close(): Promise<void> }[] = [];
   return {
-    async connect(connection) {
+    async connect(connection: Transport) {
       const ends = new Map<Era, Transport>();
       /** The transport of one era's server, which is connected with the first message for it. */
       const endOf = (era: Era): Transport => {
@@ -214,11 +204,10 @@ export async function serveInMemory(session: Session, connection: object): Promi
   // The host of the session gets its problems itself.
   const gateway = new SessionGateway(Promise.resolve(session), () => {});
   await gateway.opened;
-  const sessionId = randomUUID();
-  const scope = gateway.createScope(sessionId);
+  const scope = gateway.createScope(randomUUID());
   const eras = serveEras(gateway, { only: () => scope, protocol: "both", cacheTtl: 0 });
   const transport = connection as Transport;
-  await eras.connection({ sessionId }).connect(transport);
+  await eras.connection().connect(transport);
   const release = whenAborted(closing, () => void transport.close());
   const { onclose } = transport;
   transport.onclose = () => {

@@ -140,7 +140,7 @@ export async function startSession(
       const eras = serveEras(gateway, { protocol, cacheTtl, only: () => gateway.ownScope() });
       const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
       const ofClient = { onFirst: isAwaited ? onFirst : undefined, onEnd: end, drainMs: drain * 1000 };
-      return serveStdio(eras.connection, { ...streams, ...ofClient });
+      return serveStdio(eras.connection(), { ...streams, ...ofClient });
     }
     const { token, stateless: isStateless } = transport;
     const eras = serveEras(gateway, { protocol, cacheTtl, token, isStateless });

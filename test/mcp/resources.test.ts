@@ -41,7 +41,7 @@ async function connect(gateway: SessionGateway, era: "legacy" | "modern") {
     );
   const { connection } = erasOf(gateway);
   const [near, far] = InMemoryTransport.createLinkedPair();
-  const running = connection({ sessionId: "1" });
+  const running = connection();
   await running.connect(far as never);
   await client.connect(near as never);
   return { client, heard };

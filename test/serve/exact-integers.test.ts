@@ -106,7 +106,7 @@ async function overStdio(names: readonly string[]): Promise<string[]> {
   output.setEncoding("utf8").on("data", (more: string) => {
     text += more;
   });
-  const running = await serveStdio(connection, { input, output });
+  const running = await serveStdio(connection(), { input, output });
   onTestFinished(() => running.close());
   const texts: string[] = [];
   for (const name of names) {

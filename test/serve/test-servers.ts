@@ -25,7 +25,7 @@ const names = ["echo", "session", "slow", "progress", "headers"];
 export function createTestServers(): TestServers {
   const servers: TestServers = { create, slowCalls: [], made: [], closed: [], echoed: [] };
 
-  function create({ sessionId }: { sessionId: string }): ProtocolServer {
+  function create(sessionId: string): ProtocolServer {
     servers.made.push(sessionId);
     const server = new Server(
       { name: "test", version: "1.0.0" },

@@ -159,7 +159,7 @@ test("a found tool that disappears is neither listed nor found, a new one is fou
   await gateway.opened;
   const eras = serveEras(gateway, { only: () => gateway.ownScope(), protocol: "both", cacheTtl: 0 });
   const [end, connection] = InMemoryTransport.createLinkedPair();
-  await eras.connection({ sessionId: "one" }).connect(connection as never);
+  await eras.connection().connect(connection as never);
   await client.connect(end);
   onTestFinished(() => client.close());
   await change(() => {

@@ -199,7 +199,7 @@ export async function serveHttp(create: CreateProtocolServer, options: ServeHttp
 
   const begin = async (request: HttpRequest, message: unknown): Promise<Response> => {
     const id = randomUUID();
-    const server = create({ sessionId: id });
+    const server = create(id);
     const session = new HttpSession(id, options, () => sessions.delete(id));
     sessions.set(id, session);
     try {

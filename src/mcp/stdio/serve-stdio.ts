@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { isSpecType, type Transport } from "@modelcontextprotocol/server";
@@ -12,7 +11,7 @@ import {
   requestIdOf,
   subscriptionOf,
 } from "../client-message.ts";
-import type { CreateProtocolServer } from "../served-server.ts";
+import type { ProtocolServer } from "../served-server.ts";
 
 /** The longest message of a client, in bytes. */
 const mostLineBytes = 10 * 1024 * 1024;
@@ -32,9 +31,8 @@ export interface ServeStdioOptions {
 }
 
 /** Serves one client over lines of JSON until the input ends. Lines that are not messages are skipped. */
-export async function serveStdio(create: CreateProtocolServer, options: ServeStdioOptions) {
+export async function serveStdio(server: ProtocolServer, options: ServeStdioOptions) {
   const { input, output, onEnd, onFirst = async () => {}, graceMs = 2000, drainMs = graceMs } = options;
-  const server = create({ sessionId: randomUUID() });
   /** Requests that are neither answered nor canceled. */
   const open = new Set<RequestId>();
   const waits = new EventEmitter();

@@ -34,7 +34,7 @@ async function serve({
     text += more;
   });
   let ends = 0;
-  const running = await serveStdio(connection, {
+  const running = await serveStdio(connection(), {
     input,
     output,
     graceMs: 60_000,

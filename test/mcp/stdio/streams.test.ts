@@ -20,7 +20,7 @@ async function serve(options: Partial<ServeStdioOptions> = {}) {
   output.setEncoding("utf8").on("data", (more: string) => {
     text += more;
   });
-  const served = await serveStdio(servers.create, {
+  const served = await serveStdio(servers.create("one"), {
     input,
     output,
     graceMs: 200,
