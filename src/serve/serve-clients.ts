@@ -23,6 +23,7 @@ import {
   modernRevision,
   requestIdOf,
 } from "../mcp/client-message.ts";
+import type { HttpTransport } from "../mcp/http/http-options.ts";
 import type { StateSeal } from "../mcp/questions.ts";
 import { type ModernHttpServer, readStateKey, type ServedProtocol } from "../mcp/served-server.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
@@ -32,20 +33,18 @@ import { type ClientScope, type GatewayClient, SessionGateway } from "./session-
 
 const ignore = () => {};
 
-export interface ClientOptions {
+export interface ClientOptions extends Pick<HttpTransport, "token" | "stateless"> {
   /** The scope of the only client; otherwise, each has its own. */
   only?: (() => ClientScope) | undefined;
-  isStateless?: boolean | undefined;
   protocol: ServedProtocol;
   /** How long modern clients may keep lists, in seconds. */
   cacheTtl: number;
-  token?: string | undefined;
 }
 
 /** Serves clients of both eras. Throws `InvalidArguments` for a TRAILBLAZE_STATE_KEY that is too short. */
 export function serveEras(
   gateway: SessionGateway,
-  { only, isStateless = false, protocol, cacheTtl, token }: ClientOptions,
+  { only, stateless = false, protocol, cacheTtl, token }: ClientOptions,
 ) {
   // Answers to requests with a token are for one client.
   const cacheScope = token === undefined ? ("public" as const) : ("private" as const);
@@ -58,7 +57,7 @@ export function serveEras(
   const modern = gateway.createClient(only ?? (() => gateway.createScope(randomUUID(), "modern")));
   const session = (sessionId: string) => {
     const own = lazy(() => gateway.createScope(sessionId));
-    const client = gateway.createClient(only ?? own, !isStateless);
+    const client = gateway.createClient(only ?? own, !stateless);
     return new ClientServer(client, "legacy", options);
   };
   return {

@@ -133,7 +133,7 @@ export async function startSession(
     const forget = signal && whenAborted(signal, () => closing.abort(signal.reason));
     await opening.finally(forget);
   }
-  const serve = async () => {
+  const serving = (async () => {
     const { serveEras } = await import("./serve-clients.ts");
     if (transport === "stdio") {
       // The only client has the session itself.
@@ -142,12 +142,10 @@ export async function startSession(
       const ofClient = { onFirst: isAwaited ? onFirst : undefined, onEnd: end, drainMs: drain * 1000 };
       return serveStdio(eras.connection(), { ...streams, ...ofClient });
     }
-    const { token, stateless: isStateless } = transport;
-    const eras = serveEras(gateway, { protocol, cacheTtl, token, isStateless });
+    const eras = serveEras(gateway, { ...transport, protocol, cacheTtl });
     const { serveHttp } = await import("../mcp/http/serve-http.ts");
     return serveHttp(eras.session, { label, ...transport, modern: eras.requests(), protocol });
-  };
-  const serving = serve();
+  })();
   const closed = (async () => {
     // Aborted, because clients kill a process that takes long to end: servers get less time than in `Session.close`.
     if (!closing.signal.aborted) await once(closing.signal, "abort");
