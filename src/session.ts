@@ -77,5 +77,5 @@ export type { FoundTool, LlmToolsOptions, SearchOptions } from "./session/tool-s
  * reason of `signal`.
  */
 export async function openSession(options: SessionOptions = {}): Promise<Session> {
-  return openSessionByRules(options, { userServers: "needed", installs: true });
+  return openSessionByRules(options, { mode: "host", installs: true });
 }

@@ -290,7 +290,7 @@ export async function readInstallation(
   purpose: "approve" | "deny" | "compare",
 ): Promise<Installation> {
   const openGate = async () => installation;
-  const { config, open } = await prepareSession(options, { userServers: "reported", openGate });
+  const { config, open } = await prepareSession(options, { mode: "check", openGate });
   const { project } = config;
   const found = await findLock(project);
   const file = lockFileOf(project);

@@ -114,7 +114,7 @@ async function startServers(
   const packs = { allow: [pack.qualifiedName] };
   const config = { timeouts, packs, logDir: cwd, crash: "isolate", nameCollisions: "prefix" } as const;
   const options = { cwd, config, lock: "off", signal, onCommand, onWait } as const;
-  const session = await openSessionByRules(options, { userServers: "reported" });
+  const session = await openSessionByRules(options, { mode: "check" });
   await session.close();
   const errors = session.problems.filter(({ kind, severity }) => kind === "server" && severity === "error");
   return items.flatMap((item) => {

@@ -84,7 +84,7 @@ function checkSignIns(add: Add, config: SessionConfig, refused: readonly string[
 }
 
 async function checkSession(add: Add, config: SessionConfig, options: SessionOptions): Promise<void> {
-  const session = await openSessionByRules(options, { userServers: "reported" });
+  const session = await openSessionByRules(options, { mode: "check" });
   try {
     const running = session.servers.filter(({ state }) => state === "running").length;
     const lost = session.servers.filter(({ state }) => state === "failed");

@@ -135,7 +135,7 @@ export async function listServerTools(
   notes: Pick<SessionOptions, "onCommand" | "onConnect" | "onWait">,
 ): Promise<string[]> {
   const config = isInConfig ? undefined : { mcpServers: { [label]: entry } };
-  const rules = { userServers: "needed", selection: { label, packs: [] } } as const;
+  const rules = { mode: "host", selection: { label, packs: [] } } as const;
   const session = await openSessionByRules({ cwd, lock: "off", config, ...notes }, rules);
   try {
     return session.tools.map(({ name }) => name);

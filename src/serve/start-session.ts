@@ -87,8 +87,7 @@ export async function startSession(
     extensions: transport === "stdio" ? undefined : sharedApps,
   };
   const prepared = await prepareSession(opened, {
-    userServers: "reported",
-    served: true,
+    mode: "served",
     selection: target && { ...target.selection, allTools },
     // It has judged what was found.
     openGate: target && (async () => target.gate),

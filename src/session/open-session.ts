@@ -14,13 +14,12 @@ import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
 
 /** How a session opens and runs; for hosts, `openSession` decides. */
 export interface OpeningRules {
-  /** Whether a failing server of the config rejects the start, or is reported (for `doctor`, which shows all problems). */
-  userServers: "needed" | "reported";
   /**
-   * For a session that is served. What is broken is reported and left out, servers that take long join later, and what
-   * exits is restarted up to 3 times a minute; no exit ends the session.
+   * Whether a failing server of the config rejects the start (`host`), or is reported (`check`, for `doctor`, which shows all
+   * problems). `served`: what is broken is reported and left out, servers that take long join later, and what exits is restarted up
+   * to 3 times a minute; no exit ends the session.
    */
-  served?: boolean;
+  mode: "host" | "check" | "served";
   /** What the session has instead of its project's; its failure rejects the start. Code of members learns nothing of the session. */
   selection?: Selection | undefined;
   /** Called with what packs' code prints in child processes. */

@@ -84,8 +84,8 @@ function awaitsSignIn(error: unknown): boolean {
 }
 
 /** Whether what fails is an error of the start; `asked`: what the session wants. */
-function isFatal({ rules, states }: SessionFrame, asked: boolean): boolean {
-  return states.current === undefined && (rules.selection !== undefined || (rules.served !== true && asked));
+function isFatal({ rules: { mode, selection }, states }: SessionFrame, asked: boolean): boolean {
+  return states.current === undefined && (selection !== undefined || (mode !== "served" && asked));
 }
 
 function failForErrors({ frame, config }: ReadingContext, problems: readonly Problem[]): void {
@@ -100,9 +100,8 @@ function addServer(
   isOther: boolean,
   isAllowed: (tool: string) => boolean = () => true,
 ): ServerSource {
-  const startsAll = frame.rules.userServers === "reported" && frame.rules.served !== true;
   const approved = gate?.findApproved(plan);
-  const mayBeLazy = !startsAll && (plan.entry.start ?? config.serversStart) === "lazy";
+  const mayBeLazy = frame.rules.mode !== "check" && (plan.entry.start ?? config.serversStart) === "lazy";
   const isLazy = isOther || (mayBeLazy && approved !== undefined);
   frame.memory.addSecrets(plan.secrets);
   const server = frame.processes.getServer(plan, config, isLazy);
@@ -152,8 +151,7 @@ function addPackServers(
 /** Rejects if the server fails and the session needs it. The failure of one that the config defines has its place. */
 async function whenStarted(context: ReadingContext, { server, plan, how }: ServerSource): Promise<void> {
   const { config, frame } = context;
-  const isAsked =
-    plan.pack === undefined ? frame.rules.userServers === "needed" : config.packs.onError === "fail";
+  const isAsked = plan.pack === undefined ? frame.rules.mode === "host" : config.packs.onError === "fail";
   if (how.isLazy) return;
   try {
     await server.ready;

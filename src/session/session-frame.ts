@@ -231,14 +231,14 @@ export class SessionStates {
   /** Without success, the state before stays. Stops early when `stop` aborts, because the project has changed again. */
   async take(config: SessionConfig, stop: AbortSignal): Promise<void> {
     const frame = this.#frame;
-    const { resources, rules } = frame;
+    const { resources } = frame;
+    const { mode, selection } = frame.rules;
     const holds = new Holds();
     this.#superseded.push(holds.use());
     try {
       const gate = await resources.step(this.#openGate(config));
       const reading = await readProject({ frame, config, gate, holds });
-      const mayJoinLater =
-        (rules.served === true && rules.selection === undefined) || this.current !== undefined;
+      const mayJoinLater = (mode === "served" && selection === undefined) || this.current !== undefined;
       const enough = new Promise<void>((resolve) => {
         if (mayJoinLater) clock.after(serversMs, resolve);
       });

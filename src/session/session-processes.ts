@@ -124,7 +124,7 @@ export class SessionProcesses {
   async start(server: SessionServer, events: ServerEvents): Promise<Server> {
     const { plan, config } = server;
     const { memory, options, rules } = this.#frame;
-    const canAsk = options.onInput !== undefined || rules.served === true;
+    const canAsk = options.onInput !== undefined || rules.mode === "served";
     const apps = declaredApps(options);
     const { label, key, fault, entry } = plan;
     const { protocol = "auto" } = entry;
@@ -171,7 +171,7 @@ export class SessionProcesses {
   /** Returns whether a process that has exited may be restarted: at most `most` times within `withinMs` milliseconds. */
   createRestarts({ crash }: SessionConfig): () => boolean {
     const once = { most: crash === "relaunch" ? 1 : 0, withinMs: Number.POSITIVE_INFINITY };
-    const { most, withinMs } = this.#frame.rules.served ? servedRestarts : once;
+    const { most, withinMs } = this.#frame.rules.mode === "served" ? servedRestarts : once;
     let times: number[] = [];
     return () => {
       const now = clock.now();
@@ -186,8 +186,9 @@ export class SessionProcesses {
   onExit(died: ProblemArguments["ServerDied"], place: ProblemPlace): void {
     const { config, report, resources, rules } = this.#frame;
     const { isRelaunched, restartReason: _, ...ended } = died;
-    report(createProblem("ServerDied", { ...died, isServed: rules.served || undefined }, place));
-    if (isRelaunched || rules.served || config().crash === "isolate") return;
+    const isServed = rules.mode === "served" || undefined;
+    report(createProblem("ServerDied", { ...died, isServed }, place));
+    if (isRelaunched || isServed || config().crash === "isolate") return;
     void resources.close(failure("SessionClosed", ended));
   }
 

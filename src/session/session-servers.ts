@@ -80,7 +80,7 @@ export class SessionServer {
 
   /** Whether states follow what the server says; otherwise, they stay as they opened. */
   get isFollowed(): boolean {
-    return this.#frame.rules.served === true || this.#frame.options.watch === true;
+    return this.#frame.rules.mode === "served" || this.#frame.options.watch === true;
   }
 
   #announce(): boolean {
@@ -245,7 +245,7 @@ export class SessionServer {
       const failed = this.life;
       if (failed.is !== "failed") return;
       const again = () => this.life === failed && this.#restart(exit, reason);
-      if ("url" in this.plan && rules.served) clock.after(remoteRestartMs, again);
+      if ("url" in this.plan && rules.mode === "served") clock.after(remoteRestartMs, again);
       else again();
     });
   }

@@ -179,7 +179,7 @@ describe("a question without an answer", () => {
     };
     const session = await openSessionByRules(
       { cwd: project(), onInput, config: { logDir: "logs", timeouts } },
-      { userServers: "needed" },
+      { mode: "host" },
     );
     onTestFinished(() => session.close());
     return { session, clock, questions };

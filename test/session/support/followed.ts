@@ -27,7 +27,7 @@ export function openWithClock(cwd: string, options: CommandSessionOptions, serve
   const onChange = (change: SessionChange) => changes.push(change);
   const onProblem = (problem: Problem) => reported.push(problem);
   const given = { cwd, onChange, onProblem, ...options };
-  const opening = openSessionByRules(given, { userServers: "needed", served });
+  const opening = openSessionByRules(given, { mode: served ? "served" : "host" });
   onTestFinished(async () => (await opening).close());
   return { clock, changes, reported, opening };
 }
