@@ -255,11 +255,8 @@ export type PackResource = ReturnType<typeof createPackResource>;
 /** What a handler returned, but for bytes. Throws a failure for the caller if it is not JSON. */
 function jsonOf(returned: Returned): unknown {
   if (returned.kind === "refused") throw new Error(returned.message);
-  return returned.kind === "json"
-    ? JSON.parse(returned.json)
-    : "text" in returned
-      ? returned.text
-      : undefined;
+  if (returned.kind === "json") return JSON.parse(returned.json);
+  return "text" in returned ? returned.text : undefined;
 }
 
 function createPackPrompt(item: InspectedItem) {

@@ -28,12 +28,8 @@ export const fullNameOf = ({ shown: { name, qualifiedName, source } }: SkillItem
   qualifiedName ?? `${source.server}/${name}`;
 
 export function formatSource({ type, pack, version, server, file }: ToolSource): string {
-  const owner =
-    type === "pack"
-      ? `${pack}@${version ?? "(no version)"}`
-      : type === "config"
-        ? "the config"
-        : "a built-in";
+  const ofProject = type === "config" ? "the config" : "a built-in";
+  const owner = type === "pack" ? `${pack}@${version ?? "(no version)"}` : ofProject;
   const via = server === undefined ? "" : `, server ${server}`;
   return `${owner}${via}${file === undefined ? "" : ` (${file})`}`;
 }

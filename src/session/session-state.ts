@@ -245,9 +245,7 @@ export async function collectParts(
   const contributions = reading.parts.map(collect);
   const refusal = selection && sources.flatMap(({ offer }) => offer?.refusal ?? [])[0];
   if (refusal !== undefined) throw new TrailblazeError(refusal);
-  const isPending = sources.some(
-    ({ server, how }) => server.said === undefined && !server.fault && !how.isLazy,
-  );
+  const isPending = sources.some(({ server, how }) => !server.said && !server.fault && !how.isLazy);
   const skipped = contributions.flatMap((one) => one.skipped);
   const fitting = contributions
     .flatMap((one) => one.items)
