@@ -51,6 +51,8 @@ export async function connectToCommand(
     command: process.execPath,
     args: [command, "start", ...args],
     cwd,
+    // Otherwise, the SDK passes on only a few variables.
+    env: Object.fromEntries(Object.entries(process.env).map(([name, value = ""]) => [name, value])),
     stderr: "pipe",
   });
   const stderr = collect(transport.stderr);
