@@ -13,7 +13,7 @@ export interface ProtocolServer {
   close(): Promise<void>;
 }
 
-/** Creates the server of a connection. `sessionId` is what tools see as `request.session.id`. */
+/** Creates the server of a session. `sessionId` is what tools see as `request.session.id`. */
 export type CreateProtocolServer = (sessionId: string) => ProtocolServer;
 
 /** Answers requests of modern clients over HTTP, each on its own. */
